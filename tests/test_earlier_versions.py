@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from biobgt.export import FigureRequest
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 
 EARLIER = Path(__file__).parent / "earlier"
 # Atlases have further labels since, and the brain tells hubs from other regions.
@@ -23,7 +23,7 @@ NUMBERS = json.loads((EARLIER / "numbers.json").read_text(encoding="utf-8"))
 def test_stored_request_gives_the_same_numbers(name):
     """Each holds every option that the figure had; numbers are compared by the means of their columns."""
     request = FigureRequest.from_json((EARLIER / "requests" / f"{name}.json").read_text(encoding="utf-8"))
-    found = make_figure(request.cohort.draw(), request).numbers
+    found = _make_figure(request.cohort.draw(), request).numbers
     expected = NUMBERS[name]
     columns, n_then = [str(column) for column in found.columns], len(expected["columns"])
     assert (len(found), columns[:n_then]) == (expected["rows"], expected["columns"])

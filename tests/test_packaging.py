@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import biobgt
-from biobgt.cli.serve import app_script
+from biobgt.cli.serve import _app_script
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -47,7 +47,7 @@ def test_the_wheel_carries_app_assets_models_and_citation():
     assert carried["assets"] == "biobgt/assets"
     assert carried["pretrained"] == "biobgt/assets/pretrained"
     assert carried["CITATION.cff"] == "biobgt/assets/CITATION.cff"
-    assert app_script().name == "Home.py"
+    assert _app_script().name == "Home.py"
     assert (ROOT / "app" / ".streamlit" / "config.toml").is_file()  # it travels with the pages
 
 

@@ -5,11 +5,11 @@ import pytest
 from biobgt.data.atlas import load_atlas
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HUB_MEASURES
-from biobgt.hubs.evidence import reliability_table, study_reliability
+from biobgt.hubs.evidence import _reliability_table, study_reliability
 
 
 def test_every_measure_role_module_and_attention_is_there():
-    table = reliability_table()
+    table = _reliability_table()
     abide = set(table.loc[table["cohort"] == "ABIDE", "measure"])
     assert set(HUB_MEASURES) - {"node_entanglement"} <= abide
     assert {"node_entanglement γ=0.5", "within_z", "participation", "module", "role"} <= abide
@@ -21,7 +21,7 @@ def test_every_measure_role_module_and_attention_is_there():
 
 
 def test_one_person_is_more_like_itself_than_like_others():
-    table = reliability_table()
+    table = _reliability_table()
     assert (table["within"] > table["between"]).all()
 
 

@@ -174,7 +174,7 @@ class UploadedFiles:
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class _Batch:
     """The files that lie in the uploaders, once read.
 
     Attributes
@@ -194,7 +194,7 @@ class Batch:
     edits: HandEdits = field(default_factory=HandEdits)
 
 
-def earlier_subjects(own: Cohort | None, batch: Batch | None, file_ids: frozenset[str]) -> Cohort | None:
+def earlier_subjects(own: Cohort | None, batch: _Batch | None, file_ids: frozenset[str]) -> Cohort | None:
     """Who was loaded before these files: with some of the last batch among them, it is still that batch.
 
     Parameters
@@ -210,8 +210,8 @@ def earlier_subjects(own: Cohort | None, batch: Batch | None, file_ids: frozense
 
 
 def take_in(
-    read: Cohort, own: Cohort | None, batch: Batch | None, *, file_ids: frozenset[str], adding: bool
-) -> tuple[Cohort, Batch]:
+    read: Cohort, own: Cohort | None, batch: _Batch | None, *, file_ids: frozenset[str], adding: bool
+) -> tuple[Cohort, _Batch]:
     """Put what was read beside, or in the place of, what is loaded; what was changed by hand is changed again.
 
     Parameters
@@ -230,12 +230,12 @@ def take_in(
     earlier = earlier_subjects(own, batch, file_ids)
     as_read = read if earlier is None or not adding else add_subjects(earlier, read)
     if own is None or batch is None or not batch.file_ids & file_ids:
-        return as_read, Batch(file_ids, as_read, earlier)
+        return as_read, _Batch(file_ids, as_read, earlier)
     edits = _all_edits(batch, own)
-    return edit_again(as_read, edits), Batch(file_ids, as_read, earlier, edits)
+    return edit_again(as_read, edits), _Batch(file_ids, as_read, earlier, edits)
 
 
-def _all_edits(batch: Batch, own: Cohort) -> HandEdits:
+def _all_edits(batch: _Batch, own: Cohort) -> HandEdits:
     """What was changed by hand: in the subjects there are as they show it, in the others as it was when they went."""
     now, before, here = hand_edits(batch.as_read, own), batch.edits, batch.as_read.ids
     old_atlas = before.atlas_as_read
@@ -295,12 +295,12 @@ def open_uploaded_project(upload: Upload) -> Project:
     return open_project(io.BytesIO(upload.getbuffer()))
 
 
-def safe_name(name: str) -> str:
+def _safe_name(name: str) -> str:
     """Keep the last part of a file's name, without what could lead elsewhere or hide the file."""
     return _safe_part(name.replace("\\", "/").rsplit("/", 1)[-1])
 
 
-def safe_path(name: str) -> Path | None:
+def _safe_path(name: str) -> Path | None:
     """A file's place within the folder that was uploaded; None where it, or a folder above it, is hidden.
 
     >>> safe_path("study/sub-01/x.tsv").as_posix(), safe_path("study/.git/config"), safe_path("../x.tsv")
@@ -308,7 +308,7 @@ def safe_path(name: str) -> Path | None:
     """
     parts = [part for part in name.replace("\\", "/").split("/") if part.strip()]
     if len(parts) < 2:
-        return Path(safe_name(name))
+        return Path(_safe_name(name))
     if any(part.strip().startswith(".") for part in parts):
         return None
     return Path(*(_safe_part(part) for part in parts[-_DEEPEST:]))
@@ -331,7 +331,7 @@ def _write_all(uploads: Sequence[Upload], folder: Path) -> tuple[list[Path], lis
     folder.mkdir()
     written, refused, taken = [], [], Counter[Path]()
     for upload in uploads:
-        place = safe_path(upload.name)
+        place = _safe_path(upload.name)
         if place is None:
             continue
         try:
@@ -356,7 +356,7 @@ def _with_loose_ones_aside(written: Sequence[Path], folder: Path) -> list[Path]:
 
 
 def _write(upload: Upload, folder: Path) -> Path:
-    return _write_at(upload, folder / safe_name(upload.name), Counter())
+    return _write_at(upload, folder / _safe_name(upload.name), Counter())
 
 
 def _write_at(upload: Upload, place: Path, taken: Counter[Path]) -> Path:

@@ -11,7 +11,7 @@ from session.export_list import listed_figures
 
 
 @dataclass(frozen=True)
-class PageEntry:
+class _PageEntry:
     """A page of the menu; ``name`` is its file or folder, and its path in the address (the first page has none there).
 
     ``shows`` is one sentence on what one finds there, which the tour says; ``beyond`` is what Home says after it.
@@ -40,8 +40,8 @@ class PageEntry:
 PAGES = {
     entry.name: entry
     for entry in (
-        PageEntry("home", "Home", ":material/home:"),
-        PageEntry(
+        _PageEntry("home", "Home", ":material/home:"),
+        _PageEntry(
             "subjects",
             "Subjects",
             ":material/group:",
@@ -49,7 +49,7 @@ PAGES = {
             "For every subject there are the quality of the data, the series and the connectivity. In a terminal: "
             "`biobgt info PATH`.",
         ),
-        PageEntry(
+        _PageEntry(
             "hubs",
             "Hubs",
             ":material/hub:",
@@ -58,7 +58,7 @@ PAGES = {
             f"They are compared with {study_people()[ABIDE]} real subjects. For a whole cohort, in a terminal: "
             "`biobgt hubs PATH --out DIR`.",
         ),
-        PageEntry(
+        _PageEntry(
             "modules",
             "Modules",
             ":material/grid_view:",
@@ -66,7 +66,7 @@ PAGES = {
             "region.",
             "They are compared with real groups. For a whole cohort, in a terminal: `biobgt modules PATH --out DIR`.",
         ),
-        PageEntry(
+        _PageEntry(
             "compare",
             "Compare",
             ":material/compare_arrows:",
@@ -75,7 +75,7 @@ PAGES = {
             "What covariates cost, and what cannot be compared, is said before anything is computed. In a terminal: "
             "`biobgt compare PATH --groups NC ASD --of hubs --out DIR`.",
         ),
-        PageEntry(
+        _PageEntry(
             "attention",
             "Attention",
             ":material/visibility:",
@@ -83,21 +83,21 @@ PAGES = {
             "your subject.",
             f"Tests say which module blocks differ, {adjusted_for(tuple(COVARIATES))}, as far as these are known.",
         ),
-        PageEntry(
+        _PageEntry(
             "predict",
             "Predict",
             ":material/online_prediction:",
             "A model's probabilities for your subjects, how often such probabilities were right, and a warning where a "
             "subject is unlike the training data.",
         ),
-        PageEntry(
+        _PageEntry(
             "models",
             "Models",
             ":material/model_training:",
             f"The card of each model: data, protocol, results compared with {kinds_of_baselines()} and with the "
             "paper's, and limits.",
         ),
-        PageEntry(
+        _PageEntry(
             "export",
             "Export",
             ":material/ios_share:",

@@ -87,7 +87,7 @@ class _Manifest:
         write_atomically(folder / MANIFEST, text.encode("utf-8", "backslashreplace"))
 
 
-def read_manifest(folder: Path) -> _Manifest:
+def _read_manifest(folder: Path) -> _Manifest:
     """Read a folder's manifest; one that is missing, damaged or names files elsewhere is taken for none."""
     try:
         document = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -132,7 +132,7 @@ def result_folder(out: Path, *, job: str, about: Mapping[str, str], manifest: bo
     made = [folder for folder in (target, *target.parents) if not folder.exists()]
     make_folder(target if target.exists() else target.parent)
     try:
-        complete_earlier(target)
+        _complete_earlier(target)
         place = target.parent if not target.exists() or _exchangeable(target) else target
         with staging_folder(out, target, place) as work:
             yield work / RESULTS
@@ -145,7 +145,7 @@ def result_folder(out: Path, *, job: str, about: Mapping[str, str], manifest: bo
         raise
 
 
-def complete_earlier(target: Path) -> None:
+def _complete_earlier(target: Path) -> None:
     """Complete or clear what jobs into a folder left that were killed; those still at work are not touched."""
     for place in (target.parent, target):
         for work in staging_folders_in(place):
@@ -166,7 +166,7 @@ def _finish(work: Path, target: Path, job: str, about: Mapping[str, str], *, man
     if target.exists():
         _check_way(results, target)
     if manifest:
-        read_manifest(target).with_job(job, about, results).write(results)
+        _read_manifest(target).with_job(job, about, results).write(results)
     for path in (*results.rglob("*"), results):  # after a power cut, a name without its contents is no result
         sync(path)
     _put_in_place(work, target)
@@ -194,7 +194,7 @@ def _exchangeable(target: Path) -> bool:
     working = Path(os.path.realpath(os.curdir))
     if os.path.ismount(target) or working.is_relative_to(target) or not os.access(target.parent, os.W_OK | os.X_OK):
         return False
-    own = {MANIFEST, *read_manifest(target).files}
+    own = {MANIFEST, *_read_manifest(target).files}
     folders = {parent.as_posix() for name in own for parent in Path(name).parents}
     for path in target.rglob("*"):
         name = path.relative_to(target).as_posix()
@@ -229,7 +229,7 @@ def _superseded(target: Path, results: Path) -> list[Path]:
     """Files of the folder's manifest that the new one does not have, and that are as they were written."""
     if not (results / MANIFEST).exists():
         return []
-    before, after = read_manifest(target), read_manifest(results)
+    before, after = _read_manifest(target), _read_manifest(results)
     return [target / name for name in before.files if name not in after.files and before.unchanged(target, name)]
 
 

@@ -168,7 +168,7 @@ _DEFAULTS = Limits()
 _NOUNS = {item.name: item.metadata["noun"] for item in fields(Limits)}
 
 
-def variable_of(limit: str) -> str:
+def _variable_of(limit: str) -> str:
     """Return the environment variable that sets a limit.
 
     >>> variable_of("regions")
@@ -177,7 +177,7 @@ def variable_of(limit: str) -> str:
     return PREFIX + limit.upper()
 
 
-_LIMIT_OF = {variable_of(item.name): item.name for item in fields(Limits)}
+_LIMIT_OF = {_variable_of(item.name): item.name for item in fields(Limits)}
 
 
 def current_limits(environment: Mapping[str, str] | None = None) -> Limits:
@@ -194,7 +194,7 @@ def current_limits(environment: Mapping[str, str] | None = None) -> Limits:
 
 def how_to_raise(limit: str, wanted: float) -> str:
     """Say how a limit is raised, as the second half of a sentence."""
-    return f"set {variable_of(limit)}={math.ceil(wanted)} in the environment before BioBGT Explorer is started"
+    return f"set {_variable_of(limit)}={math.ceil(wanted)} in the environment before BioBGT Explorer is started"
 
 
 def _amount(count: float, noun: str) -> str:
@@ -291,7 +291,7 @@ def allow_seconds(seconds: int) -> None:
 
 if __name__ == "__main__":
     for one in fields(Limits):
-        print(f"{variable_of(one.name):28} {getattr(current_limits(), one.name):>14,}  {one.metadata['about']}")
+        print(f"{_variable_of(one.name):28} {getattr(current_limits(), one.name):>14,}  {one.metadata['about']}")
 
 # Zip archives, unpacked with care: nothing leaves the folder, no links, no archive that grows to gigabytes.
 #

@@ -66,7 +66,7 @@ def map_subjects(
     if scheduler is None:
         return _map_in_processes(function, items, workers, progress)
 
-    return map_on_cluster(partial(_single_threaded, function), items, scheduler, progress=progress, tell=tell)
+    return _map_on_cluster(partial(_single_threaded, function), items, scheduler, progress=progress, tell=tell)
 
 
 def _map_in_processes(
@@ -133,7 +133,7 @@ LOOK_S = 1.0  # how often the workers are counted
 _AHEAD = 2  # subjects that wait at the scheduler for each thread of a worker
 
 
-def map_on_cluster(
+def _map_on_cluster(
     function: Callable[[Item], Result],
     items: Sequence[Item],
     scheduler: str,

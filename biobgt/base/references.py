@@ -118,7 +118,7 @@ def _initialled(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Term:
+class _Term:
     """A term and what it means.
 
     Attributes
@@ -141,15 +141,15 @@ class Term:
     citations: tuple[Citation, ...] = ()
 
 
-GLOSSARY: Registry[Term] = Registry(
+GLOSSARY: Registry[_Term] = Registry(
     "term",
     *(
-        Term(key, about["term"], about["short"], about["definition"], tuple(about.get("citations", ())))
+        _Term(key, about["term"], about["short"], about["definition"], tuple(about.get("citations", ())))
         for key, about in tomllib.loads(asset("glossary.toml").read_text(encoding="utf-8")).items()
     ),
 )
 
 
-def sorted_terms() -> list[Term]:
+def sorted_terms() -> list[_Term]:
     """All terms in the order of a dictionary; γ stands where "gamma" would."""
     return sorted(GLOSSARY.values(), key=lambda one: one.key)

@@ -109,7 +109,7 @@ def _complete_readouts(
         _complete_card(place / cohort.name, cohort, data.of_readout(part), own, seed=seed, features=features)
 
 
-def read_training_cohort(
+def _read_training_cohort(
     kind: str, data: Path, phenotypes: Path | None, atlas: str | None, orientation: Orientation | None, seed: int
 ) -> Cohort:
     """Read the cohort, and say who is in it and who was left out.
@@ -145,13 +145,13 @@ def read_training_cohort(
     return cohort
 
 
-def write_reading_beside(cohort: Cohort, folder: Path) -> None:
+def _write_reading_beside(cohort: Cohort, folder: Path) -> None:
     """Write where every subject came from and what was refused; beside the runs, for a model folder names nobody."""
     make_folder(folder)
     write_reading(cohort, folder)
 
 
-def prepare_graphs(
+def _prepare_graphs(
     subjects: Cohort, settings: "Preset", kept: Path | None, *, readouts: "Sequence[Sequence[str]]" = ()
 ) -> "LabelledGraphs":
     """Prepare a cohort's graphs, showing how far it is.
@@ -171,7 +171,7 @@ def prepare_graphs(
         return label_graphs(subjects, settings, readouts=readouts, kept=kept, workers=None, progress=progress)
 
 
-def use_threads(threads: int | None) -> None:
+def _use_threads(threads: int | None) -> None:
     """Let torch use so many threads; None leaves it all cores."""
     import torch
 
@@ -230,9 +230,9 @@ def _train_shared(
 
     joined = join_training_cohorts(cohorts)
     splits = protocol_splits(joined.whole, CROSS_VALIDATION, n=folds, seed=seed)  # refuses before the long work
-    write_reading_beside(joined.whole, runs)
+    _write_reading_beside(joined.whole, runs)
     with keeping(kept):
-        data = prepare_graphs(joined.whole, settings, runs / "features", readouts=joined.readouts)
+        data = _prepare_graphs(joined.whole, settings, runs / "features", readouts=joined.readouts)
         members = train_members(
             data, splits, settings, folder=runs, seed=seed, device=device, resume=resume, progress=tell
         )
@@ -281,7 +281,7 @@ def _shared_card(folder: Path, known: dict[str, Any], cohorts: Sequence[Cohort],
     ensemble, seed = load_pretrained(folder, "cpu"), known["training"]["seed"]
     joined = join_training_cohorts(cohorts)
     splits = protocol_splits(joined.whole, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
-    data = prepare_graphs(joined.whole, ensemble.preset, features, readouts=joined.readouts)
+    data = _prepare_graphs(joined.whole, ensemble.preset, features, readouts=joined.readouts)
     attention = out_of_fold_attention(ensemble.members, data, splits)
     check_same_attention(attention, data, load_groups(folder))
     with results_folder(folder, job="card", manifest=False) as place:
@@ -329,13 +329,13 @@ def train(
 
     settings, seed = options.changed_preset(), options.seed
     chosen, folder = choose_device(device), runs or out / "runs"
-    use_threads(threads)
+    _use_threads(threads)
     with process_group():
         if len(cohort) > 1:
             if phenotypes is not None:
                 raise InputError("Each of several cohorts has its own table of groups: leave out --phenotypes.")
             _train_shared(
-                [read_training_cohort(kind, data, None, atlas, orientation, seed) for kind in cohort],
+                [_read_training_cohort(kind, data, None, atlas, orientation, seed) for kind in cohort],
                 settings,
                 out,
                 name=name or out.resolve().name,
@@ -347,11 +347,11 @@ def train(
                 kept=_kept_of_training(folder),
             )
             return
-        subjects = read_training_cohort(cohort[0], data, phenotypes, atlas, orientation, seed)
+        subjects = _read_training_cohort(cohort[0], data, phenotypes, atlas, orientation, seed)
         splits = protocol_splits(subjects, CROSS_VALIDATION, n=options.folds, seed=seed)  # refuses before the long work
-        write_reading_beside(subjects, folder)
+        _write_reading_beside(subjects, folder)
         with keeping(_kept_of_training(folder)):
-            prepared = prepare_graphs(subjects, settings, folder / "features")
+            prepared = _prepare_graphs(subjects, settings, folder / "features")
             trained = train_ensemble(
                 prepared, splits, settings, folder=folder, seed=seed, device=chosen, resume=resume, progress=tell
             )
@@ -429,18 +429,18 @@ def card(
     if data is None:
         raise InputError("A card is measured from the files that its model was trained on: name them with --data.")
     seed, features = known["training"]["seed"], None if runs is None else runs / "features"
-    use_threads(threads)
+    _use_threads(threads)
     if "readout" in known:
         raise InputError(f"'{model}' is a readout of {known['readout']['of']}: name that network, its readouts follow.")
     if "readouts" in known:
         kinds = [one["cohort"] for one in known["readouts"]]
-        cohorts = [read_training_cohort(kind, data, None, known["atlas"], orientation, seed) for kind in kinds]
+        cohorts = [_read_training_cohort(kind, data, None, known["atlas"], orientation, seed) for kind in kinds]
         _shared_card(folder, known, cohorts, features=features)
         return
     ensemble = load_pretrained(model, "cpu")
-    subjects = read_training_cohort(known["data"]["cohort"], data, phenotypes, atlas, orientation, seed)
+    subjects = _read_training_cohort(known["data"]["cohort"], data, phenotypes, atlas, orientation, seed)
     splits = protocol_splits(subjects, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
-    prepared = prepare_graphs(subjects, ensemble.preset, features)
+    prepared = _prepare_graphs(subjects, ensemble.preset, features)
     attention = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(model))
     with results_folder(folder, job="card", manifest=False) as place:
@@ -491,17 +491,17 @@ def evaluate(
     refuse_processes("biobgt evaluate")
     settings, seed, chosen = options.changed_preset(), options.seed, choose_device(device)
     of_model = None if model is None else load_card(model)
-    use_threads(threads)
-    subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, seed)
+    _use_threads(threads)
+    subjects = _read_training_cohort(cohort, data, phenotypes, atlas, orientation, seed)
     if of_model is not None:
         check_evaluated(of_model, subjects, settings)  # it gets the summary in the end: better refused now
     if options.protocol == NESTED:
         _evaluate_nested(subjects, settings, out, model=model, n_outer=options.splits, seed=seed, device=chosen)
         return
     parts = protocol_splits(subjects, options.protocol, n=options.splits, seed=seed)  # refuses before the long work
-    write_reading_beside(subjects, out)
+    _write_reading_beside(subjects, out)
     with keeping(_kept_of_evaluation(out, "split")):
-        prepared = prepare_graphs(subjects, settings, out / "features")
+        prepared = _prepare_graphs(subjects, settings, out / "features")
         run(
             prepared,
             parts,
@@ -547,9 +547,9 @@ def _evaluate_nested(
     from biobgt.model.pretrained import model_folder
     from biobgt.training.checks import NESTED_FILE, add_nested, evaluate_nested, nested_summary
 
-    write_reading_beside(subjects, out)
+    _write_reading_beside(subjects, out)
     with keeping(_kept_of_evaluation(out, "fold")):
-        prepared = prepare_graphs(subjects, settings, out / "features")
+        prepared = _prepare_graphs(subjects, settings, out / "features")
         results = evaluate_nested(
             subjects, prepared, settings, folder=out, n_outer=n_outer, seed=seed, device=device, progress=tell
         )
@@ -618,10 +618,10 @@ def benchmark(
     keys = list(known) if models == "all" else [key.strip() for key in models.split(",") if key.strip()]
     systems = [known.named(key) for key in keys]
     where = choose_device(device)
-    use_threads(threads)
-    subjects = read_training_cohort(cohort, data, phenotypes, atlas, orientation, options.seed)
+    _use_threads(threads)
+    subjects = _read_training_cohort(cohort, data, phenotypes, atlas, orientation, options.seed)
     parts = protocol_splits(subjects, RANDOM, n=options.splits, seed=options.seed)  # refuses before the long work
-    write_reading_beside(subjects, out)
+    _write_reading_beside(subjects, out)
     with keeping(_kept_of_evaluation(out, "split")):
         prepared = _prepared_once(subjects, features or out / "features")
         results = run_benchmark(prepared, parts, systems, folder=out, seed=options.seed, device=where, progress=tell)
@@ -646,7 +646,7 @@ def _prepared_once(subjects: Cohort, kept: Path) -> "Callable[[Preset], Labelled
         inputs = preset.threshold, preset.values, preset.shrinkage
         if inputs not in last:
             last.clear()
-            last[inputs] = prepare_graphs(subjects, preset, kept)
+            last[inputs] = _prepare_graphs(subjects, preset, kept)
         return last[inputs]
 
     return prepared

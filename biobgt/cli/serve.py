@@ -78,10 +78,10 @@ def app(
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
     arguments += [part for name in dict.fromkeys((*names, *LOOPBACK)) for part in ("--server.allowedHosts", name)]
     os.environ[PROXIES_VARIABLE] = ",".join(proxy_addresses(proxy or ()))  # none: then nobody's word is taken
-    _start([sys.executable, "-m", "streamlit", "run", str(app_script()), *arguments])
+    _start([sys.executable, "-m", "streamlit", "run", str(_app_script()), *arguments])
 
 
-def app_script() -> Path:
+def _app_script() -> Path:
     """The file that Streamlit runs: in an installed package beside the code, in a clone one folder up."""
     places = [_PACKAGE / "app" / "Home.py", _PACKAGE.parent / "app" / "Home.py"]
     for place in places:

@@ -46,7 +46,7 @@ def _check_finite(series: FloatArray) -> None:
         )
 
 
-def correlation_of(series: FloatArray) -> FloatArray:
+def _correlation_of(series: FloatArray) -> FloatArray:
     """Pearson correlation; zero where a region has no signal (numpy.corrcoef gives NaN and a warning)."""
     centred = series - series.mean(axis=0)
     norms = np.sqrt(np.einsum("ij,ij->j", centred, centred))
@@ -59,7 +59,7 @@ def correlation_of(series: FloatArray) -> FloatArray:
     return correlation
 
 
-def standardised(series: FloatArray) -> FloatArray:
+def _standardised(series: FloatArray) -> FloatArray:
     """Mean 0, SD 1: the scale of BOLD signals is arbitrary and must not steer the shrinkage."""
     centred = series - series.mean(axis=0)
     deviations = centred.std(axis=0, ddof=1)
@@ -71,7 +71,7 @@ def _shrunk_covariance(series: FloatArray) -> FloatArray:
     """Covariance of standardised series, shrunk by Ledoit and Wolf (2004)."""
     from sklearn.covariance import LedoitWolf  # a second of import that most runs do not need
 
-    covariance: FloatArray = LedoitWolf(store_precision=False).fit(standardised(series)).covariance_
+    covariance: FloatArray = LedoitWolf(store_precision=False).fit(_standardised(series)).covariance_
     return covariance
 
 
@@ -127,9 +127,9 @@ def functional_connectivity(series: FloatArray, *, estimator: Estimator = PEARSO
     if len(series) < 2:
         raise InputError(f"Connectivity needs at least 2 time points, and the series have {len(series)}.")
     if estimator == "pearson":
-        return correlation_of(series)
+        return _correlation_of(series)
     if estimator == "fisher-z":
-        return fisher_z(correlation_of(series))
+        return fisher_z(_correlation_of(series))
     covariance = _shrunk_covariance(series)
     if estimator == "ledoit-wolf":
         return _scaled_to_unit_diagonal(covariance)
@@ -256,7 +256,7 @@ class TangentSpace:
         from nilearn.connectome import ConnectivityMeasure
         from sklearn.covariance import LedoitWolf
 
-        series = [standardised(_series_of(subject)) for subject in subjects]
+        series = [_standardised(_series_of(subject)) for subject in subjects]
         if len(series) < 2:
             raise InputError("The tangent space is fitted on a cohort; at least 2 subjects are needed.")
         measure = ConnectivityMeasure(cov_estimator=LedoitWolf(store_precision=False), kind="tangent")

@@ -45,7 +45,7 @@ _MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
-class MissingRegions:
+class _MissingRegions:
     """Which regions the subjects of a cohort lack, counted from 0.
 
     Attributes
@@ -61,7 +61,7 @@ class MissingRegions:
     everywhere: tuple[int, ...]
 
 
-def missing_regions(cohort: Cohort) -> MissingRegions:
+def missing_regions(cohort: Cohort) -> _MissingRegions:
     """Find the regions without signal of every subject.
 
     >>> from biobgt.data.atlas import numbered_atlas
@@ -73,14 +73,14 @@ def missing_regions(cohort: Cohort) -> MissingRegions:
     """
     silent = {subject.id: subject.silent_regions for subject in cohort}
     sets = [set(regions) for regions in silent.values()]
-    return MissingRegions(
+    return _MissingRegions(
         of_subject={name: regions for name, regions in silent.items() if regions},
         anywhere=tuple(sorted(set().union(*sets))),
         everywhere=tuple(sorted(set.intersection(*sets))) if sets else (),
     )
 
 
-def missing_words(cohort: Cohort, found: MissingRegions) -> str:
+def missing_words(cohort: Cohort, found: _MissingRegions) -> str:
     """Name and count the regions that are missing, in a sentence or two; empty where none is."""
     if not found.anywhere:
         return ""
@@ -299,7 +299,7 @@ def _averaged(person: str, own: Sequence[Subject]) -> Subject:
         simulated=any(subject.simulated for subject in own),
     )
     if own[0].series is not None:
-        joined = join_series([subject.series for subject in own if subject.series is not None])
+        joined = _join_series([subject.series for subject in own if subject.series is not None])
         joined[:, missing] = 0
         return _said(replace(made, series=joined), own, "z-scored and joined end to end")
     matrices = np.array([subject.connectivity for subject in own])
@@ -308,7 +308,7 @@ def _averaged(person: str, own: Sequence[Subject]) -> Subject:
     return _said(replace(made, connectivity=mean), own, how)
 
 
-def join_series(recordings: Sequence[FloatArray]) -> FloatArray:
+def _join_series(recordings: Sequence[FloatArray]) -> FloatArray:
     """Z-score every region of every recording and join them along time; regions without signal are zero.
 
     >>> one, two = np.array([[1.0, 0], [2, 0], [3, 5]]), np.array([[10.0, 1], [30, 2], [20, 9]])
@@ -404,7 +404,7 @@ class HandEdits:
     given: GivenKind | None = None
 
 
-def group_name(text: str | None) -> str | None:
+def _group_name(text: str | None) -> str | None:
     """Tidy a group's name as typed: known ones in their own spelling, None where there is none.
 
     >>> group_name(" nc "), group_name("first episode"), group_name(" ")
@@ -418,7 +418,7 @@ def group_name(text: str | None) -> str | None:
 
 def set_groups(cohort: Cohort, groups: Mapping[str, str | None]) -> Cohort:
     """Set the group of the named subjects; the cohort itself comes back where that changes nothing."""
-    named = {subject: group_name(group) for subject, group in groups.items()}
+    named = {subject: _group_name(group) for subject, group in groups.items()}
     changed = {subject: group for subject, group in named.items() if cohort[subject].group != group}
     if not changed:
         return cohort

@@ -28,7 +28,7 @@ ThresholdRule = Literal["absolute", "proportional", "none"]
 
 
 @dataclass(frozen=True)
-class ConnectivityEstimator:
+class _ConnectivityEstimator:
     """A way to estimate connectivity.
 
     Attributes
@@ -54,11 +54,11 @@ class ConnectivityEstimator:
     shrunk: bool = False
 
 
-ESTIMATORS: Registry[ConnectivityEstimator] = Registry(
+ESTIMATORS: Registry[_ConnectivityEstimator] = Registry(
     "estimator",
-    ConnectivityEstimator(PEARSON, "Pearson correlation", "Pearson correlation", "r"),
-    ConnectivityEstimator("fisher-z", "Fisher z", "Fisher-z transformed Pearson correlation", "Fisher z", 1.5),
-    ConnectivityEstimator(
+    _ConnectivityEstimator(PEARSON, "Pearson correlation", "Pearson correlation", "r"),
+    _ConnectivityEstimator("fisher-z", "Fisher z", "Fisher-z transformed Pearson correlation", "Fisher z", 1.5),
+    _ConnectivityEstimator(
         "partial",
         "Partial correlation",
         "partial correlation, from the Ledoit-Wolf covariance",
@@ -66,14 +66,14 @@ ESTIMATORS: Registry[ConnectivityEstimator] = Registry(
         0.3,
         shrunk=True,
     ),
-    ConnectivityEstimator(
+    _ConnectivityEstimator(
         "ledoit-wolf",
         "Ledoit-Wolf correlation",
         "correlation from the Ledoit-Wolf shrunk covariance",
         "shrunk r",
         shrunk=True,
     ),
-    ConnectivityEstimator(
+    _ConnectivityEstimator(
         "tangent",
         "Tangent space of the cohort",
         "tangent-space projection at the cohort's mean (Ledoit-Wolf covariance)",
@@ -173,7 +173,7 @@ SIGN_RULES: Mapping[SignRule, str] = {
 
 
 @dataclass(frozen=True)
-class LevelRange:
+class _LevelRange:
     """What the level of a threshold is called, its default, and in which range and steps a page offers it."""
 
     title: str
@@ -185,13 +185,13 @@ class LevelRange:
 
 
 # Each rule has its own level: 0.3 is a usual weight and an unusual share.
-LEVELS: Mapping[str, LevelRange] = {
-    "absolute": LevelRange("Weakest connection kept", 0.3, 0.0, 1.0),
-    "proportional": LevelRange("Share of pairs kept", 0.1, 0.01, 1.0, in_percent=True),
+LEVELS: Mapping[str, _LevelRange] = {
+    "absolute": _LevelRange("Weakest connection kept", 0.3, 0.0, 1.0),
+    "proportional": _LevelRange("Share of pairs kept", 0.1, 0.01, 1.0, in_percent=True),
 }
 
 
-def levels_of(kind: ConnectivityKind) -> Mapping[str, LevelRange]:
+def levels_of(kind: ConnectivityKind) -> Mapping[str, _LevelRange]:
     """The same for a kind of connectivity: weights other than functional connectivity may be of any size."""
     return LEVELS if kind.functional else {**LEVELS, "absolute": replace(LEVELS["absolute"], default=0.0, high=np.inf)}
 

@@ -78,7 +78,7 @@ Level = Literal["warning", "note"]
 
 
 @dataclass(frozen=True)
-class QualityFlag:
+class _QualityFlag:
     """One remark on one subject: a short name, a sentence, and how much it matters."""
 
     name: str
@@ -86,7 +86,7 @@ class QualityFlag:
     level: Level = "warning"
 
 
-def quality_flags(subject: Subject, atlas: Atlas, kind: ConnectivityKind | None = None) -> tuple[QualityFlag, ...]:
+def quality_flags(subject: Subject, atlas: Atlas, kind: ConnectivityKind | None = None) -> tuple[_QualityFlag, ...]:
     """Look at a subject's length, silent, missing and copied regions, mean connectivity and shape.
 
     Parameters
@@ -109,11 +109,11 @@ def quality_table(cohort: Cohort) -> pd.DataFrame:
     for subject in cohort:  # all about one before the next: its connectivity is not kept for long
         kind = cohort.kind_of(subject)
         means.append(mean_connectivity(subject))
-        looked_at.append((quality_flags(subject, cohort.atlas, kind), same_series(subject, kind)))
+        looked_at.append((quality_flags(subject, cohort.atlas, kind), _same_series(subject, kind)))
     twins = same_scans(cohort, means)
     for subject, (mean, strength), (own, same) in zip(cohort, means, looked_at, strict=True):
         who = ", ".join(f"'{name}'" for name in twins.get(subject.id, ()))
-        twin = QualityFlag("same scan", f"Holds the same scan as {who}: one person counted twice, or a file misnamed.")
+        twin = _QualityFlag("same scan", f"Holds the same scan as {who}: one person counted twice, or a file misnamed.")
         flags = (*own, twin) if who else own
         rows.append(
             {
@@ -162,7 +162,7 @@ def same_scans(cohort: Cohort, means: Sequence[tuple[float, float]]) -> dict[str
     return {name: tuple(others) for name, others in found.items()}
 
 
-def same_series(subject: Subject, kind: ConnectivityKind | None = None) -> tuple[int, ...]:
+def _same_series(subject: Subject, kind: ConnectivityKind | None = None) -> tuple[int, ...]:
     """Find the regions (counted from 0) whose series is that of another region, up to sign, scale and rounding.
 
     Of a subject brought as a matrix they are those with a correlation of ±1; other weights say nothing of it.
@@ -197,49 +197,49 @@ def mean_connectivity(subject: Subject) -> tuple[float, float]:
     return float(pairs.mean()), float(np.abs(pairs).mean())
 
 
-def _length_flags(subject: Subject) -> Iterator[QualityFlag]:
+def _length_flags(subject: Subject) -> Iterator[_QualityFlag]:
     if subject.n_timepoints is None:
         return
     minutes = None if subject.tr is None else subject.n_timepoints * subject.tr / 60
     if minutes is not None and minutes < MIN_MINUTES:
         said = f"{minutes:.1f} minutes; connectivity is stable from about {MIN_MINUTES:g} minutes on."
-        yield QualityFlag("short", said)
+        yield _QualityFlag("short", said)
     elif minutes is None and subject.n_timepoints < MIN_TIMEPOINTS:
         said = f"{subject.n_timepoints} time points; fewer than {MIN_TIMEPOINTS} are unreliable."
-        yield QualityFlag("short", said)
+        yield _QualityFlag("short", said)
     if subject.n_timepoints <= subject.n_regions:
         said = (
             f"{subject.n_timepoints} time points for {subject.n_regions} regions: the correlation matrix is singular, "
             "and partial correlations lean on shrinkage."
         )
-        yield QualityFlag("fewer time points than regions", said, level="note")
+        yield _QualityFlag("fewer time points than regions", said, level="note")
 
 
-def _region_flags(subject: Subject, atlas: Atlas) -> Iterator[QualityFlag]:
+def _region_flags(subject: Subject, atlas: Atlas) -> Iterator[_QualityFlag]:
     if subject.missing_regions:
         said = f"Absent or NaN throughout: {_names(subject.missing_regions, atlas)}; connected to nothing."
-        yield QualityFlag("missing regions", said)
+        yield _QualityFlag("missing regions", said)
     silent = tuple(region for region in subject.silent_regions if region not in subject.missing_regions)
     if silent:
         names = _names(silent, atlas)
         of_series = f"No signal in {names}; connected to nothing."
-        yield QualityFlag("silent regions", f"Unconnected: {names}." if subject.series is None else of_series)
+        yield _QualityFlag("silent regions", f"Unconnected: {names}." if subject.series is None else of_series)
 
 
-def _correlation_flags(subject: Subject, atlas: Atlas) -> Iterator[QualityFlag]:
+def _correlation_flags(subject: Subject, atlas: Atlas) -> Iterator[_QualityFlag]:
     """What correlations say; counts and other weights have a scale of their own."""
-    if same := same_series(subject, KINDS[ESTIMATED]):
+    if same := _same_series(subject, KINDS[ESTIMATED]):
         said = (
             f"{_names(same, atlas)} have the same series as another region: columns were copied, or one signal was "
             "extracted under several names. Connections among them mean nothing."
         )
-        yield QualityFlag("same series", said)
+        yield _QualityFlag("same series", said)
     mean, strength = mean_connectivity(subject)
     if mean > MAX_MEAN_FC:
         said = f"Mean connectivity {mean:.2f}: one global signal (motion, breathing) may dominate."
-        yield QualityFlag("high mean FC", said)
+        yield _QualityFlag("high mean FC", said)
     elif subject.series is not None and _like_noise(subject.series, strength):
-        yield QualityFlag("no structure", f"Mean |FC| {strength:.2f}, close to that of independent noise.")
+        yield _QualityFlag("no structure", f"Mean |FC| {strength:.2f}, close to that of independent noise.")
 
 
 def _like_noise(series: FloatArray, strength: float) -> bool:

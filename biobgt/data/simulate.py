@@ -222,7 +222,7 @@ def vulnerability(mean_connectivity: FloatArray, atlas: Atlas) -> FloatArray:
     return (1 - DEFAULT_MODE_WEIGHT) * hubness + DEFAULT_MODE_WEIGHT * in_default_mode
 
 
-def draw_severity(group: str, *, seed: int | np.random.Generator) -> float:
+def _draw_severity(group: str, *, seed: int | np.random.Generator) -> float:
     """Draw one subject's severity from its group's distribution in :data:`SEVERITY`."""
     if group not in SEVERITY:
         raise InputError(f"The progression has no group '{group}'. It has: {', '.join(SEVERITY)}.")
@@ -276,11 +276,11 @@ def fade_series(
     """
     lost = _lost_share(vulnerability, severity, n_regions=series.shape[1])
     kept = np.sqrt(1 - lost)
-    noise = phase_randomised(series, seed=seed)
+    noise = _phase_randomised(series, seed=seed)
     return kept * series + (1 - kept) * series.mean(axis=0) + np.sqrt(lost) * noise
 
 
-def phase_randomised(series: FloatArray, *, seed: int | np.random.Generator) -> FloatArray:
+def _phase_randomised(series: FloatArray, *, seed: int | np.random.Generator) -> FloatArray:
     """Return noise with each region's own power spectrum and mean zero, independent between regions.
 
     The noise has the spectrum of the signal it replaces, so that the spectrum cannot give a patient away.
@@ -323,7 +323,7 @@ def simulate_progression(
         simulated), with ``simulated severity`` among its phenotypes. Its id and source are kept.
     """
     rng = np.random.default_rng(seed)
-    severity = draw_severity(group, seed=rng)
+    severity = _draw_severity(group, seed=rng)
     series, connectivity = subject.series, subject.connectivity
     if series is not None:
         series = fade_series(series, vulnerability, severity, seed=rng)

@@ -71,7 +71,7 @@ def write_bundle(
     if panels is not None:
         content |= {f"figures/{PANELS}.{format}": picture for format, picture in panels.pictures.items()}
         content[f"requests/{PANELS}.json"] = panels.request.to_json().encode()
-    content["captions.md"] = captions_text(figures, list(requests), panels).encode()
+    content["captions.md"] = _captions_text(figures, list(requests), panels).encode()
     content |= methods_files(methods_of(figures, cohorts, versions(requests.values())), METHODS, LIBRARY)
     look = [part for format in figures[0].pictures for part in ("--format", format)] + style.command_line()
     missing = {} if include_data else own
@@ -81,7 +81,7 @@ def write_bundle(
     stream.write(zipped(content, {path: 0o755 if path == _SCRIPT else 0o644 for path in content}))
 
 
-def captions_text(figures: Sequence[FigureFiles], names: Sequence[str], panels: PanelFiles | None = None) -> str:
+def _captions_text(figures: Sequence[FigureFiles], names: Sequence[str], panels: PanelFiles | None = None) -> str:
     """All captions, numbered; behind them that of the figure which has some of them as its panels.
 
     Parameters

@@ -37,7 +37,7 @@ _DIGITS = "%.8g"
 
 
 @dataclass(frozen=True, eq=False)
-class GraphFormat:
+class _GraphFormat:
     """A way to write a brain graph.
 
     Attributes
@@ -186,15 +186,15 @@ def _pscalar(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
     return {".pscalar.nii": file.getvalue()}
 
 
-GRAPH_FORMATS: Registry[GraphFormat] = Registry(
+GRAPH_FORMATS: Registry[_GraphFormat] = Registry(
     "graph format",
-    GraphFormat("csv", "a table with region names", _table),
-    GraphFormat("bids", "BIDS connectivity (relmat.tsv and .json)", _bids),
-    GraphFormat("graphml", "GraphML, for networkx, Gephi and Cytoscape", _graphml),
-    GraphFormat(
+    _GraphFormat("csv", "a table with region names", _table),
+    _GraphFormat("bids", "BIDS connectivity (relmat.tsv and .json)", _bids),
+    _GraphFormat("graphml", "GraphML, for networkx, Gephi and Cytoscape", _graphml),
+    _GraphFormat(
         "brainnet", "BrainNet Viewer (.node and .edge)", _brainnet, fits=lambda atlas: bool(atlas.placed.any())
     ),
-    GraphFormat(
+    _GraphFormat(
         "pscalar",
         "CIFTI parcel scalars (.pscalar.nii, on fsaverage5): hub measures and modules, without connections",
         _pscalar,

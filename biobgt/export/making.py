@@ -28,7 +28,7 @@ from biobgt.results.measured import Measured
 
 
 @dataclass(frozen=True, eq=False)
-class MadeFigure:
+class _MadeFigure:
     """A figure for the paper with what goes with it.
 
     Attributes
@@ -55,7 +55,7 @@ def options_in_full(request: FigureRequest) -> Options:
     return figure.takes.from_plain(request.options, of=f"The figure '{figure.name}'")
 
 
-def make_figure(cohort: Cohort | Measured, request: FigureRequest, style: PaperStyle | None = None) -> MadeFigure:
+def _make_figure(cohort: Cohort | Measured, request: FigureRequest, style: PaperStyle | None = None) -> _MadeFigure:
     """Make a figure for the paper.
 
     Parameters
@@ -80,7 +80,7 @@ def make_figure(cohort: Cohort | Measured, request: FigureRequest, style: PaperS
         whom = measured.of(request.subject if figure.of_subject else None, request.settings)
         drawn = figure(whom, options).for_paper(style)
         picture, words = draw_on_paper(drawn, style), (tuple(drawn.methods), tuple(drawn.citations))
-        return MadeFigure(picture, drawn.numbers(), drawn.caption, *words)
+        return _MadeFigure(picture, drawn.numbers(), drawn.caption, *words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def make_files(
     """
     if not formats:
         raise InputError(f"No format is chosen for the figures; choose at least one of {listed(FILE_FORMATS)}.")
-    made = make_figure(cohort, request, style)
+    made = _make_figure(cohort, request, style)
     return _written(request, made, _pictures(made.figure, formats, style))
 
 
@@ -198,7 +198,7 @@ def make_panels(
     columns = fitting_columns(least, request.columns, style.width_mm)
     widths = panel_widths_mm(len(request.panels), columns, style.width_mm)
     made = [
-        make_figure(cohorts[panel.cohort], panel, replace(style, width_mm=width))
+        _make_figure(cohorts[panel.cohort], panel, replace(style, width_mm=width))
         for panel, width in zip(request.panels, widths, strict=True)
     ]
     whole = compose([one.figure for one in made], columns=columns, letters=request.options.letters, style=style)
@@ -218,7 +218,7 @@ def _pictures(figure: PaperFigure, formats: Sequence[FileFormat], style: PaperSt
     return pictures
 
 
-def _written(request: FigureRequest, made: MadeFigure, pictures: Mapping[FileFormat, bytes]) -> FigureFiles:
+def _written(request: FigureRequest, made: _MadeFigure, pictures: Mapping[FileFormat, bytes]) -> FigureFiles:
     numbers = write_csv(made.numbers, index=False, lineterminator="\n").encode()
     return FigureFiles(request, pictures, numbers, made.caption, made.methods, made.citations)
 

@@ -56,7 +56,7 @@ Run = str | Cited | ToComplete
 Sentence = tuple[Run, ...]
 
 
-class Paragraph(NamedTuple):
+class _Paragraph(NamedTuple):
     """What opens it in bold, the figures it is about, where these are not all; and its sentences."""
 
     about: str
@@ -94,7 +94,7 @@ _CITATION_FILE = "CITATION.cff"
 _ADDRESSES = ("doi", "repository-code", "url")  # in order of preference
 
 
-def software_sentences(versions: Mapping[str, str]) -> tuple[Sequence[str | ToComplete], Sequence[Citation]]:
+def _software_sentences(versions: Mapping[str, str]) -> tuple[Sequence[str | ToComplete], Sequence[Citation]]:
     """Say with what numbers and figures were made, and what to cite for it.
 
     Parameters
@@ -102,7 +102,7 @@ def software_sentences(versions: Mapping[str, str]) -> tuple[Sequence[str | ToCo
     versions : mapping of str to str
         Of programs, by their names.
     """
-    own, about = own_work(), _about()
+    own, about = _own_work(), _about()
     others = ", ".join(f"{name} {number}" for name, number in versions.items() if name not in ("biobgt", "python"))
     found = next((str(about[name]) for name in _ADDRESSES if name in about), "")
     made = (
@@ -114,7 +114,7 @@ def software_sentences(versions: Mapping[str, str]) -> tuple[Sequence[str | ToCo
     return [made, drawn, *([] if found else [missing])], [own, "peng2025", "hunter2007"]
 
 
-def own_work() -> Reference:
+def _own_work() -> Reference:
     """BioBGT Explorer as a work to cite, with its version, its year and, where it has one, its address."""
     about = _about()
     author, year = " and ".join(one["name"] for one in about["authors"]), str(about["date-released"])[:4]
@@ -161,7 +161,7 @@ _NOT_EVIDENCE = (
 )
 
 
-def people_sentences(ref: CohortRef, cohort: Cohort) -> list[str | ToComplete]:
+def _people_sentences(ref: CohortRef, cohort: Cohort) -> list[str | ToComplete]:
     """Say who was analysed.
 
     Parameters
@@ -184,7 +184,7 @@ def people_sentences(ref: CohortRef, cohort: Cohort) -> list[str | ToComplete]:
     return said
 
 
-def acquisition_sentences(cohort: Cohort) -> list[str | ToComplete]:
+def _acquisition_sentences(cohort: Cohort) -> list[str | ToComplete]:
     """Say what the files tell of how participants were measured, and mark what they do not."""
     lengths = [subject.n_timepoints for subject in cohort if subject.n_timepoints is not None]
     said: list[str | ToComplete] = []
@@ -301,7 +301,7 @@ def _range(values: Sequence[float]) -> str:
 class Methods:
     """A methods section: headings with their paragraphs."""
 
-    sections: tuple[tuple[str, tuple[Paragraph, ...]], ...]
+    sections: tuple[tuple[str, tuple[_Paragraph, ...]], ...]
 
     @property
     def works(self) -> dict[str, Reference]:
@@ -334,16 +334,16 @@ def methods_of(
     people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
     measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
     models = tuple(dict.fromkeys(one.request.model for one in figures if one.request.model))
-    told, cited = model_paragraphs(models)
-    software, of_software = software_sentences(versions)
+    told, cited = _model_paragraphs(models)
+    software, of_software = _software_sentences(versions)
     of_figures = [citation for one in figures for citation in one.citations]
     works = {one.short: one for one in map(work, ["abraham2014", *of_figures, *cited, *of_software])}
     sections: dict[str, list[tuple[str, Sequence[str | ToComplete]]]] = {
-        "Participants": [("", people_sentences(ref, one)) for ref, one in people.items()],
-        "Acquisition and preprocessing": [("", acquisition_sentences(cohort)) for cohort in measured],
+        "Participants": [("", _people_sentences(ref, one)) for ref, one in people.items()],
+        "Acquisition and preprocessing": [("", _acquisition_sentences(cohort)) for cohort in measured],
         "Analysis": _analysis(figures),
         "Trained models": [("", sentences) for sentences in told],
-        "Figures": [("", shown_sentences([one.request for one in figures], cohorts))],
+        "Figures": [("", _shown_sentences([one.request for one in figures], cohorts))],
         "Software": [("", software)],
     }
 
@@ -352,7 +352,7 @@ def methods_of(
 
     return Methods(
         tuple(
-            (heading, tuple(Paragraph(about, cut_all(sentences)) for about, sentences in paragraphs))
+            (heading, tuple(_Paragraph(about, cut_all(sentences)) for about, sentences in paragraphs))
             for heading, paragraphs in sections.items()
             if paragraphs
         )
@@ -370,7 +370,7 @@ def _analysis(figures: Sequence[FigureFiles]) -> list[tuple[str, Sequence[str | 
         paragraphs.setdefault(tuple(numbers), []).append(sentence)
     everything = tuple(range(1, len(figures) + 1))
     return [
-        ("" if numbers == everything else named_figures(numbers), sentences)
+        ("" if numbers == everything else _named_figures(numbers), sentences)
         for numbers, sentences in paragraphs.items()
     ]
 
@@ -382,7 +382,7 @@ def _further(sentences: Sequence[str], citations: Sequence[Citation]) -> list[st
     return [f"The figure also rests on work by others{in_brackets(left)}."] if left else []
 
 
-def shown_sentences(requests: Sequence[FigureRequest], cohorts: Mapping[CohortRef, Cohort]) -> list[str]:
+def _shown_sentences(requests: Sequence[FigureRequest], cohorts: Mapping[CohortRef, Cohort]) -> list[str]:
     """Say whom each figure shows; figures of the same people share a sentence.
 
     Parameters
@@ -397,12 +397,12 @@ def shown_sentences(requests: Sequence[FigureRequest], cohorts: Mapping[CohortRe
     for number, request in enumerate(requests, start=1):
         shown.setdefault(_whom(request, cohorts[request.cohort], several=several), []).append(number)
     return [
-        f"{named_figures(numbers)} {'shows' if len(numbers) == 1 else 'show'} {whom}."
+        f"{_named_figures(numbers)} {'shows' if len(numbers) == 1 else 'show'} {whom}."
         for whom, numbers in shown.items()
     ]
 
 
-def named_figures(numbers: Sequence[int]) -> str:
+def _named_figures(numbers: Sequence[int]) -> str:
     """Name figures by their numbers, in order: ``Figure 2``, ``Figures 1 and 3``, ``Figures 1 to 4 and 6``."""
     runs: list[list[int]] = []
     for number in numbers:
@@ -444,7 +444,7 @@ def _groups(request: FigureRequest, sizes: Mapping[str, int]) -> str:
     return f"the group{'s' if len(known) > 1 else ''} {listed(known)}" if known else ""
 
 
-def model_paragraphs(names: Sequence[str]) -> tuple[list[Sequence[str | ToComplete]], list[Citation]]:
+def _model_paragraphs(names: Sequence[str]) -> tuple[list[Sequence[str | ToComplete]], list[Citation]]:
     """Write a paragraph per model, and what these cite.
 
     Parameters

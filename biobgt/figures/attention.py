@@ -149,7 +149,7 @@ class AttentionPartOptions(Options):
 
 
 @dataclass(frozen=True)
-class AverageOptions(Options):
+class _AverageOptions(Options):
     """How the people of a group are put together in one map."""
 
     average: str = option(
@@ -246,7 +246,7 @@ def map_panel(matrix: Matrix, regions: Sequence[str], order: RegionOrder, shades
 SQUARE_MAPS: dict[str, Any] = {"legend": "above", "square_mm": _LARGEST_MM}
 
 
-def map_grid(
+def _map_grid(
     maps: Mapping[str, Matrix],
     regions: Sequence[str],
     order: RegionOrder,
@@ -297,7 +297,7 @@ def _map_words(order: str) -> str:
     )
 
 
-def connectivity_words(beside: Mapping[str, BesideConnectivity]) -> str:
+def _connectivity_words(beside: Mapping[str, BesideConnectivity]) -> str:
     """Say how much of attention maps is functional connectivity, and which contrast connectivity alone would give.
 
     Parameters
@@ -343,7 +343,7 @@ def _each(beside: Mapping[str, BesideConnectivity], what: str, prefix: str = "")
 
 
 @dataclass(frozen=True)
-class AttentionMapsOptions(AttentionOptions, AverageOptions):
+class AttentionMapsOptions(AttentionOptions, _AverageOptions):
     """The part of attention, the order of regions, the average, and the scale where other models' maps share it."""
 
     limits: tuple[float, ...] = option(
@@ -381,13 +381,13 @@ def attention_maps(measured: "Measured", options: AttentionMapsOptions) -> Drawi
     return Drawing(
         title=f"Attention of {model.name}",
         simulated=model.simulates(options.groups or model.group_names),
-        **map_grid(titled, regions, order, (low, high), rows),
+        **_map_grid(titled, regions, order, (low, high), rows),
         caption=(
             f"{model_opening(model, options.groups)}: group {options.average_words} attention of {of_groups}, "
             f"{options.words}. Every subject was seen by {ONE_MEMBER}. "
             f"{'Each row of maps is one cohort, its own controls first. ' if rows else ''}"
             f"{_map_words(options.order_words)} One colour scale for all groups, from {low:.2f} to {high:.2f}: "
-            f"{'as chosen' if options.limits else _BEYOND}. {connectivity_words(beside)}"
+            f"{'as chosen' if options.limits else _BEYOND}. {_connectivity_words(beside)}"
         ),
         numbers=lambda: _maps_table("group", maps, regions, order),
         **model_words(model),
@@ -445,7 +445,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> D
     return Drawing(
         title="Attention of three networks on the same subjects",
         simulated=model.simulates(model.group_names),
-        **map_grid(titled, regions, order, (low, high)),
+        **_map_grid(titled, regions, order, (low, high)),
         caption=(
             f"Mean attention of networks trained on the same subjects of ABIDE, on the {found.n_subjects} test "
             f"subjects of {found.split}, mean over layers and heads. {_map_words(options.order_words)} One colour "
@@ -499,12 +499,12 @@ def subject_attention(measured: "Measured", options: SubjectAttentionOptions) ->
     return Drawing(
         title=f"Attention of {subject.id}",
         simulated=subject.simulated or model.simulated,
-        **map_grid(maps, regions, order, colour_limits([own, mean])),
+        **_map_grid(maps, regions, order, colour_limits([own, mean])),
         caption=(
             f"{whose(subject.id, subject.simulated)}: attention by model {options.model}{trained}, {options.words}, "
             f"as the mean of all ensemble members, beside the mean of {group}, each of whom was seen by the one member "
             f"not trained on them. On one colour scale: {_BEYOND}. Over all pairs of regions the two correlate with "
-            f"r = {signed(map_correlation(own, mean))}. {connectivity_words(beside)} "
+            f"r = {signed(map_correlation(own, mean))}. {_connectivity_words(beside)} "
             f"{f'Caution: {warning}. ' if warning else ''}{NOT_A_DIAGNOSIS}"
         ),
         numbers=lambda: _maps_table("of", maps, regions, order),

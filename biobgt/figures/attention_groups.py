@@ -126,7 +126,7 @@ def tested_blocks(model: InstalledModel, between: tuple[str, str]) -> BlockTests
     return replace(tests, blocks=tests.blocks.sort_values(by, key=lambda names: names.map(place), ignore_index=True))
 
 
-def comparison_sentence(tests: BlockTests) -> str:
+def _comparison_sentence(tests: BlockTests) -> str:
     """Say how many blocks differ, adjusted for covariates and not, in whom, and what was not adjusted for."""
     sizes = ", ".join(f"{n} {group}" for group, n in tests.n_subjects.items())
     n_marked, unadjusted = len(tests.marked), tests.n_marked_unadjusted
@@ -240,7 +240,7 @@ def _tested_words(tests: BlockTests | None, options: AttentionDifferenceOptions,
     """What was tested, and what frames mean."""
     if tests is None:
         return f"{options.first} and {options.second} were not compared by permutation, so no block is marked."
-    said = comparison_sentence(tests)
+    said = _comparison_sentence(tests)
     if not framed:
         return f"{said} Blocks are framed only where regions are ordered by the functional modules that were tested."
     frames = " Frames mark those blocks." if len(tests.marked) else ""
@@ -260,12 +260,12 @@ def attention_blocks(measured: "Measured", options: AttentionGroupsOptions) -> D
     screen = Drawing(
         title=f"Module blocks, {second} against {first}",
         simulated=model.simulates(between),
-        panels=block_panels(tests, mark=" ✱"),
+        panels=_block_panels(tests, mark=" ✱"),
         caption=(
             f"{model_opening(model, between)}: difference of {second} and {first} in mean attention from one "
             f"functional module (row) to another (column), in standard deviations (d; positive is more in {second}). "
-            f"An asterisk marks a false discovery rate of at most {percent(FDR)}. {comparison_sentence(tests)} A block "
-            "that is marked only with fewer adjustments may differ because of the others: attention follows "
+            f"An asterisk marks a false discovery rate of at most {percent(FDR)}. {_comparison_sentence(tests)} A "
+            "block that is marked only with fewer adjustments may differ because of the others: attention follows "
             "connectivity and differs where connectivity is stronger overall. Where a disorder itself weakens overall "
             "connectivity, the adjustment hides this, too."
         ),
@@ -279,7 +279,7 @@ def attention_blocks(measured: "Measured", options: AttentionGroupsOptions) -> D
         beside = style.width_mm >= _BESIDE_MM * len(sides)
         return replace(
             screen,
-            panels=block_panels(tests, mark="*"),
+            panels=_block_panels(tests, mark="*"),
             columns=len(sides) if beside else 1,
             square_mm=SQUARE_MAPS["square_mm"] if beside else _STACKED_MM,
         )
@@ -304,7 +304,7 @@ def _adjustment(blocks: "pd.DataFrame", column: str) -> str:
     return adjusted_for(str(named.iloc[0]) if len(named) else "")
 
 
-def block_panels(tests: BlockTests, *, mark: str) -> list[Panel]:
+def _block_panels(tests: BlockTests, *, mark: str) -> list[Panel]:
     """Effect sizes between modules, with and without adjustments, on one scale.
 
     Parameters
@@ -433,10 +433,10 @@ def _contrast_words(model: InstalledModel, tests: Sequence[BlockTests]) -> str:
             " Groups were tested in another ratio, which is not drawn: attention within to between the atlas's "
             "functional modules, the same modules for every subject, mean over layers and heads."
         )
-    return said + "".join(contrast_sentence(test) for test in tests)
+    return said + "".join(_contrast_sentence(test) for test in tests)
 
 
-def contrast_sentence(test: BlockTests) -> str:
+def _contrast_sentence(test: BlockTests) -> str:
     """How two groups differ in the ratio that was tested."""
     row, without = test.contrast.iloc[0], ""
     if f"d{WITHOUT_CONNECTIVITY}" in row:

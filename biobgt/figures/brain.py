@@ -156,7 +156,7 @@ class Brain(Mark):
         shades = Shades(quantity=self.quantity, low=low, high=high, colours=SEQUENTIAL)
         if not self.ranked:
             return shades
-        return replace(shades, colours=(FIRST_COLOUR, LAST_COLOUR), ticks=rank_ticks(len(self.values)))
+        return replace(shades, colours=(FIRST_COLOUR, LAST_COLOUR), ticks=_rank_ticks(len(self.values)))
 
     def diameters(self, smallest: float, largest: float, *, plain: float) -> FloatArray:
         """Diameters of the nodes, shape (n_regions,), whose squares grow evenly with the sizes.
@@ -209,7 +209,7 @@ class Brain(Mark):
         return np.asarray(np.isfinite(self.coordinates).all(axis=1))
 
 
-def rank_ticks(n_ranks: int) -> list[int]:
+def _rank_ticks(n_ranks: int) -> list[int]:
     """Ranks to name on a colour bar: the first, and up to five round ones."""
     step = next(size * 10**power for power in range(9) for size in (1, 2, 5) if n_ranks <= 5 * size * 10**power)
     return sorted({1, *range(step, n_ranks + 1, step)})

@@ -62,7 +62,7 @@ def graph_methods(measured: "Measured") -> tuple[str, ...]:
     )
 
 
-def connectivity_words(measured: "Measured") -> str:
+def _connectivity_words(measured: "Measured") -> str:
     """What the subject's connectivity is, with where it came from, within a sentence of a caption."""
     kind, source = measured.kind, measured.kind.source(measured.settings.estimator)
     return f"{kind.title[:1].lower()}{kind.title[1:]} ({source})" if kind.key == ESTIMATED else source
@@ -172,7 +172,7 @@ def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> Drawi
     order = regions_in_order(measured.atlas, options.order)
     if options.matrix == "connectivity":
         title, weights = measured.kind.title, connectivity
-        said = f"{connectivity_words(measured)}, between {len(regions)} regions. {shades_words(shades)}"
+        said = f"{_connectivity_words(measured)}, between {len(regions)} regions. {shades_words(shades)}"
     else:
         graph = measured.graph()
         title, weights = _MATRICES[options.matrix], graph.weights

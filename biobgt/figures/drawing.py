@@ -562,7 +562,7 @@ class Panel:
     height: float = 1.0
 
 
-def no_numbers() -> "pd.DataFrame":
+def _no_numbers() -> "pd.DataFrame":
     """The numbers of a drawing that has none."""
     import pandas as pd
 
@@ -615,7 +615,7 @@ class Drawing:
     subtitle: str = ""
     simulated: bool = False
     caption: str = ""
-    numbers: "Callable[[], pd.DataFrame]" = no_numbers
+    numbers: "Callable[[], pd.DataFrame]" = _no_numbers
     methods: Sequence[str] = ()
     citations: Sequence[Citation] = ()
     columns: int = 1

@@ -146,7 +146,7 @@ class HubCurvesOptions(HubOptions):
 
 
 @dataclass(frozen=True)
-class GroupBand:
+class _GroupBand:
     """A group whose curves lie behind the subject's: its name, sizes, and mean and SD by measure, (n_regions,) each."""
 
     name: str
@@ -172,7 +172,7 @@ def group_members(measured: "Measured") -> "tuple[Subject, ...]":
     return tuple(subject for subject in measured.cohort if group is None or subject.group == group)
 
 
-def group_band(measured: "Measured", options: HubCurvesOptions) -> GroupBand:
+def _group_band(measured: "Measured", options: HubCurvesOptions) -> _GroupBand:
     """Measure every subject of the subject's group."""
     from biobgt.hubs.table import group_curves
 
@@ -181,7 +181,7 @@ def group_band(measured: "Measured", options: HubCurvesOptions) -> GroupBand:
     persons = [person_of(member.id) for member in members]
     found = group_curves(curves, options.gamma, persons=persons, scale=options.scale)
     name = measured.subject.group or "whole cohort"
-    return GroupBand(name, found.n_subjects, found.n_recordings, found.mean, found.sd)
+    return _GroupBand(name, found.n_subjects, found.n_recordings, found.mean, found.sd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +194,7 @@ class _Curves:
     values: Mapping[str, Values]
     hubs: NDArray[np.bool_]
     order: RegionOrder
-    group: GroupBand | None
+    group: _GroupBand | None
 
     def measure(self, key: str = "") -> HubMeasure:
         """A measure in the words of the kind of connectivity, by default the first."""
@@ -262,7 +262,7 @@ class _Curves:
             }
             marks.append(Points(x=hubs, y=values[drawn][hubs], symbol="diamond", size=8, **diamonds))
             marks += [
-                ring(self.regions[region], place, values[region], region, hover="picked")
+                _ring(self.regions[region], place, values[region], region, hover="picked")
                 for place, region in enumerate(drawn.tolist())
                 if self.regions[region] == self.options.region
             ]
@@ -288,7 +288,7 @@ class _Curves:
         measures = [self.measure(key) for key in self.values]
         in_full = [one.title if one.short == one.title else f"{one.title} ({one.short})" for one in measures]
         scale = "in its own unit" if options.scale == "raw" and len(measures) == 1 else _SCALES[options.scale]
-        entanglement = f" {entanglement_words(options)}." if NE in self.values else ""
+        entanglement = f" {_entanglement_words(options)}." if NE in self.values else ""
         averaged = "Pearson correlation" if self.kind.key == ESTIMATED else f"{self.kind.title.lower()} (as given)"
         strength = f" {self.kind.named('FC strength is')} the mean {averaged} with all other regions."
         return (
@@ -324,11 +324,11 @@ def hub_curves(measured: "Measured", options: HubCurvesOptions) -> Drawing:
         measured.atlas.regions,
         {key: with_gaps(table[f"{key}{suffix}"].to_numpy(), subject) for key in options.measures},
         table[f"{options.measures[0]}_hub"].to_numpy(),
-        regions_shown(measured, options),
-        group_band(measured, options) if options.group else None,
+        _regions_shown(measured, options),
+        _group_band(measured, options) if options.group else None,
     )
     apart = options.scale == "raw" or options.group
-    remark = (strength_remark(measured) if FC_STRENGTH in options.measures else "") + gap_words(subject)
+    remark = (_strength_remark(measured) if FC_STRENGTH in options.measures else "") + gap_words(subject)
     screen = Drawing(
         title=f"{kind.named(listed([HUB_MEASURES[key].short for key in options.measures]))} of {subject.id}",
         simulated=subject.simulated,
@@ -344,7 +344,7 @@ def hub_curves(measured: "Measured", options: HubCurvesOptions) -> Drawing:
     return replace(screen, on_paper=partial(curves.on_paper, screen=screen))
 
 
-def regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrder:
+def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrder:
     """The regions that are drawn, all or some at random, in the order that was asked for."""
     atlas = measured.atlas
     region_number(atlas, options.region)  # says so where there is no such region
@@ -357,7 +357,7 @@ def regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrde
     return only_regions(order, random_regions(atlas.n_regions, options.n_random, seed=options.seed))
 
 
-def ring(name: str, x: float, y: float, region: int, *, hover: str) -> Points:
+def _ring(name: str, x: float, y: float, region: int, *, hover: str) -> Points:
     """A ring around the region that was picked.
 
     Parameters
@@ -409,7 +409,7 @@ def hub_scatter(measured: "Measured", options: HubScatterOptions) -> Drawing:
         )
     ]
     if picked is not None:
-        marks.append(ring(regions[picked], x[picked], y[picked], picked, hover=hover))
+        marks.append(_ring(regions[picked], x[picked], y[picked], picked, hover=hover))
 
     def numbers() -> "pd.DataFrame":
         import pandas as pd
@@ -418,7 +418,7 @@ def hub_scatter(measured: "Measured", options: HubScatterOptions) -> Drawing:
 
     found = measured.hub_correlation(options, options.measure)
     opening = f"NE at γ = {options.gamma:g}/mean(λ) against {about.short}, one point per region."
-    remark = strength_remark(measured) if options.measure == FC_STRENGTH else ""
+    remark = _strength_remark(measured) if options.measure == FC_STRENGTH else ""
     return Drawing(
         title=f"NE against {about.short}",
         subtitle=_correlation(found),
@@ -450,7 +450,7 @@ def _agreement(found: "RankCorrelation", short: str, remark: str) -> str:
 
 
 @dataclass(frozen=True)
-class GammaSweepOptions(EntanglementOptions):
+class _GammaSweepOptions(EntanglementOptions):
     """Over which diffusion times, and with which measures, node entanglement is compared."""
 
     measures: tuple[str, ...] = option(
@@ -468,8 +468,8 @@ def steady_over_gamma(measures: Sequence[str]) -> tuple[str, ...]:
     return tuple(key for key in measures if not HUB_MEASURES[key].depends_on_gamma)
 
 
-@figure("gamma_sweep", "Agreement over γ", takes=GammaSweepOptions)
-def gamma_sweep(measured: "Measured", options: GammaSweepOptions) -> Drawing:
+@figure("gamma_sweep", "Agreement over γ", takes=_GammaSweepOptions)
+def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> Drawing:
     """How well node entanglement agrees with other measures over diffusion times, in one subject and in a study."""
     from biobgt.results.studies import study_sweep
 
@@ -502,7 +502,7 @@ def gamma_sweep(measured: "Measured", options: GammaSweepOptions) -> Drawing:
         said = "Mean and SD behind agreement over γ are of the subjects of ABIDE (Di Martino et al. 2014)."
         words = {"methods": (*words["methods"], said), "citations": (*words["citations"], "dimartino2014")}
     rhos = [f"{signed(measured.hub_correlation(options, key).rho)} with {one.short}" for key, one in about.items()]
-    remark = strength_remark(measured) if FC_STRENGTH in measures else ""
+    remark = _strength_remark(measured) if FC_STRENGTH in measures else ""
     return Drawing(
         title=f"Agreement over γ, {subject.id}",
         simulated=subject.simulated,
@@ -553,15 +553,15 @@ def _subject_curve(sweep: "pd.DataFrame", about: HubMeasure) -> Curve:
 
 
 @dataclass(frozen=True)
-class HubBrainOptions(HubOptions):
+class _HubBrainOptions(HubOptions):
     """By which measure regions are sized, and which of them are hubs."""
 
     measure: str = option(NE, title="Hub measure", help="The measure that is shown in the brain.", choices=HUB_MEASURES)
     brain: BrainKind = brain_option()
 
 
-@figure("hub_brain", "Hubs in the brain", takes=HubBrainOptions)
-def hub_brain(measured: "Measured", options: HubBrainOptions) -> Drawing:
+@figure("hub_brain", "Hubs in the brain", takes=_HubBrainOptions)
+def hub_brain(measured: "Measured", options: _HubBrainOptions) -> Drawing:
     """Regions in the brain, sized by a hub measure: hubs stand out and the strongest are named, others are grey."""
     subject, key, painted = measured.subject, options.measure, options.brain != NODES
     brain = Brain.of(measured.atlas, options.brain)
@@ -686,14 +686,14 @@ def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequ
     }
 
 
-def entanglement_words(options: EntanglementOptions) -> str:
+def _entanglement_words(options: EntanglementOptions) -> str:
     """What NE is, within a caption."""
     return f"NE is |ΔS| at γ = {options.gamma:g}/mean(λ) when {PERTURBATIONS[options.perturbation]}"
 
 
-def strength_remark(measured: "Measured") -> str:
+def _strength_remark(measured: "Measured") -> str:
     """On FC strength, where it has little to compare with; ends a caption."""
-    sentence = little_strength_sentence(measured)
+    sentence = _little_strength_sentence(measured)
     return f" {sentence}" if sentence else ""
 
 
@@ -716,7 +716,7 @@ def table_caption(subject: str, n_hubs: Mapping[str, int], options: HubOptions, 
     )
 
 
-def little_strength_sentence(measured: "Measured") -> str:
+def _little_strength_sentence(measured: "Measured") -> str:
     """Say that FC strength has little left to compare with; nothing where it has enough or is none.
 
     Parameters
@@ -732,7 +732,7 @@ def little_strength_sentence(measured: "Measured") -> str:
 
 def little_strength_reason(measured: "Measured") -> str:
     """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
-    if not (sentence := little_strength_sentence(measured)):
+    if not (sentence := _little_strength_sentence(measured)):
         return ""
     from biobgt.hubs.evidence import ABIDE, CNI_2019, study_people
 

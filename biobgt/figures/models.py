@@ -190,7 +190,7 @@ _LONG = 50  # characters of a name that fit beside the marks of a narrow page; t
 _ROC = "sensitivity against 1 − specificity over all thresholds"
 
 
-def roc_panel(curves: "Mapping[str, pd.DataFrame]") -> Panel:
+def _roc_panel(curves: "Mapping[str, pd.DataFrame]") -> Panel:
     """ROC curves with the line of chance.
 
     Parameters
@@ -217,7 +217,7 @@ def _diagonal(name: str) -> Curve:
     return Curve(name=name, colour=OTHER_COLOUR, x=[0, 1], y=[0, 1], dash="dot", thin=True)
 
 
-def curves_table(curves: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
+def _curves_table(curves: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
     """One row per threshold of every curve."""
     import pandas as pd
 
@@ -241,12 +241,12 @@ def roc(measured: "Measured", options: NoOptions) -> Drawing:
     return Drawing(
         title=f"ROC, {model.name}",
         simulated=model.simulates(model.group_names),
-        panels=[roc_panel(curves)],
+        panels=[_roc_panel(curves)],
         caption=(
             f"{model_opening(model)}: {_ROC}, in {len(model.groups.labels):,} subjects, with probabilities from "
             f"{ONE_MEMBER}. Area under the curve {area}{reach}; the dotted line is chance."
         ),
-        numbers=lambda: curves_table(curves),
+        numbers=lambda: _curves_table(curves),
         **_SQUARE,
         **model_words(model),
     )
@@ -255,7 +255,7 @@ def roc(measured: "Measured", options: NoOptions) -> Drawing:
 _SQUARE: dict[str, Any] = {"legend": "above", "height": 460, "square_mm": _SQUARE_MM}
 
 
-def reliability_panel(event: str, shares: Sequence[Points]) -> Panel:
+def _reliability_panel(event: str, shares: Sequence[Points]) -> Panel:
     """Observed shares against claimed probabilities, with the line on which they are equal.
 
     Parameters
@@ -263,14 +263,14 @@ def reliability_panel(event: str, shares: Sequence[Points]) -> Panel:
     event : str
         What is claimed, such as ``ASD``.
     shares : sequence of Points
-        Of :func:`observed_shares`.
+        Of :func:`_observed_shares`.
     """
     claimed, observed = f"Claimed probability of {event}", f"Observed share of {event}"
     x, y = Axis(title=claimed, limits=_UNIT), Axis(title=observed, limits=_UNIT)
     return Panel(marks=[_diagonal(AS_CLAIMED), *shares], x=x, y=y)
 
 
-def observed_shares(name: str, curve: "pd.DataFrame", colour: str, **look: Any) -> Points:
+def _observed_shares(name: str, curve: "pd.DataFrame", colour: str, **look: Any) -> Points:
     """What was observed where a probability was claimed, with Wilson intervals.
 
     Parameters
@@ -305,7 +305,7 @@ def _card_reliability(model: "InstalledModel") -> "pd.DataFrame":
     return reliability_curve(model.groups.labels, model.groups.probabilities)
 
 
-def claim_words(event: str) -> str:
+def _claim_words(event: str) -> str:
     """What is observed against what is claimed, for captions."""
     from biobgt.training.tables import MOST_PROBABLE
 
@@ -326,9 +326,9 @@ def reliability(measured: "Measured", options: NoOptions) -> Drawing:
     return Drawing(
         title=f"Reliability, {model.name}",
         simulated=model.simulates(model.group_names),
-        panels=[reliability_panel(event, [observed_shares(OBSERVED, curve, OWN_COLOUR, joined=True)])],
+        panels=[_reliability_panel(event, [_observed_shares(OBSERVED, curve, OWN_COLOUR, joined=True)])],
         caption=(
-            f"{model_opening(model)}: {claim_words(event)}, in {len(curve)} bins of {int(curve['n'].sum()):,} "
+            f"{model_opening(model)}: {_claim_words(event)}, in {len(curve)} bins of {int(curve['n'].sum()):,} "
             f"subjects, with 95 % Wilson intervals.{away} Probabilities are out of fold, each from {ONE_MEMBER}. New "
             "subjects get the mean log-odds of all members instead, so for them this curve holds only approximately."
         ),
@@ -344,16 +344,16 @@ def cohort_roc(measured: "Measured", options: AskedModelOptions) -> Drawing:
     from biobgt.training.tables import group_curves
 
     model = asked_model(options, "cohort_roc")
-    found = results_of(measured, model)
+    found = _results_of(measured, model)
     own = group_curves(found.labels, found.probabilities, found.groups)
     curves = {f"{name}, {OF_CARD}": curve for name, curve in _card_curves(model).items()}
     curves |= {f"{name}, {OF_COHORT}": curve for name, curve in own.items()}
     return Drawing(
         title=f"ROC in this cohort, {model.name}",
         simulated=measured.cohort.simulated or model.simulated,
-        panels=[roc_panel(curves)],
+        panels=[_roc_panel(curves)],
         caption=_beside_card(measured, model, found, f"{_ROC},", "; the dotted line is chance."),
-        numbers=lambda: curves_table(curves),
+        numbers=lambda: _curves_table(curves),
         **_SQUARE,
         **_cohort_words(model, found),
     )
@@ -372,11 +372,11 @@ def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Draw
     from biobgt.training.tables import claimed_event
 
     model = asked_model(options, "cohort_reliability")
-    found, event = results_of(measured, model), claimed_event(model.card)
+    found, event = _results_of(measured, model), claimed_event(model.card)
     card, own = _card_reliability(model), reliability_curve(found.labels, found.probabilities)
     marks = [
-        observed_shares(f"{OF_CARD}: {OBSERVED}", card, OWN_COLOUR, joined=True),
-        observed_shares(f"{OF_COHORT}: {OBSERVED}", own, MODULE_COLOURS[1], symbol="diamond"),
+        _observed_shares(f"{OF_CARD}: {OBSERVED}", card, OWN_COLOUR, joined=True),
+        _observed_shares(f"{OF_COHORT}: {OBSERVED}", own, MODULE_COLOURS[1], symbol="diamond"),
     ]
 
     def numbers() -> "pd.DataFrame":
@@ -388,15 +388,15 @@ def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Draw
     return Drawing(
         title=f"Reliability in this cohort, {model.name}",
         simulated=measured.cohort.simulated or model.simulated,
-        panels=[reliability_panel(event, marks)],
-        caption=_beside_card(measured, model, found, f"{claim_words(event)},", right),
+        panels=[_reliability_panel(event, marks)],
+        caption=_beside_card(measured, model, found, f"{_claim_words(event)},", right),
         numbers=numbers,
         **_SQUARE,
         **_cohort_words(model, found),
     )
 
 
-def results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults":
+def _results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults":
     """What the model says of the cohort's subjects of known group; refused where it does not fit, or they are few."""
     from biobgt.training.tables import cohort_results
 
@@ -444,7 +444,7 @@ def _cohort_words(model: "InstalledModel", found: "CohortResults") -> dict[str, 
     return {**words, "methods": (*words["methods"], asked)}
 
 
-def noise_panel(points: "pd.DataFrame") -> Panel:
+def _noise_panel(points: "pd.DataFrame") -> Panel:
     """The mean probability of each group, and the share of subjects with a warning, at every level of noise.
 
     Parameters
@@ -481,7 +481,7 @@ def noise_response(measured: "Measured", options: NoOptions) -> Drawing:
     return Drawing(
         title=f"Noise, {model.name}",
         simulated=simulated,
-        panels=[noise_panel(points)],
+        panels=[_noise_panel(points)],
         caption=(
             f"Model {model.name}{', simulated patients' if simulated else ''}: answers to noise. "
             f"{noise_words(model.card)} Lines are mean probabilities; the grey line is the share of subjects who carry "
@@ -493,7 +493,7 @@ def noise_response(measured: "Measured", options: NoOptions) -> Drawing:
     )
 
 
-def results_panels(points: "pd.DataFrame", chance: Mapping[str, float]) -> list[Panel]:
+def _results_panels(points: "pd.DataFrame", chance: Mapping[str, float]) -> list[Panel]:
     """A model's results beside those of other models, with intervals, one panel per metric.
 
     Parameters
@@ -540,12 +540,12 @@ def model_results(measured: "Measured", options: NoOptions) -> Drawing:
     points, chance, words = results_points(model.card), chance_level(model.card), model_words(model)
     shown = [baseline for baseline in BASELINES.values() if baseline.title in set(points["model"])]
     cited = dict.fromkeys(citation for baseline in shown for citation in baseline.citations)
-    panels = results_panels(points, chance)
+    panels = _results_panels(points, chance)
     return Drawing(
         title=f"{model.name} beside other models",
         simulated=model.simulates(model.group_names),
         panels=panels,
-        caption=f"{model_opening(model)}: {results_words(points, paper_note(model.card))}",
+        caption=f"{model_opening(model)}: {_results_words(points, paper_note(model.card))}",
         numbers=lambda: points.assign(chance=points["metric"].map(chance)),
         methods=words["methods"],
         citations=(*words["citations"], *cited),
@@ -555,7 +555,7 @@ def model_results(measured: "Measured", options: NoOptions) -> Drawing:
     )
 
 
-def results_words(points: "pd.DataFrame", note: str) -> str:
+def _results_words(points: "pd.DataFrame", note: str) -> str:
     """How the model stands beside others."""
     auc = points[points["metric"] == "auc"]
     values = "; ".join(f"{row.model} {row.value:.2f}" for row in auc.itertuples())
@@ -565,7 +565,7 @@ def results_words(points: "pd.DataFrame", note: str) -> str:
     )
 
 
-def benchmark_panel(rows: "pd.DataFrame") -> Panel:
+def _benchmark_panel(rows: "pd.DataFrame") -> Panel:
     """AUC of every row that was run or that the paper has, with intervals over splits.
 
     Parameters
@@ -623,7 +623,7 @@ def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
     return Drawing(
         title="The paper's comparison on ABIDE, done again",
         simulated=model.simulates(model.group_names),
-        panels=[benchmark_panel(rows)],
+        panels=[_benchmark_panel(rows)],
         caption=(
             "AUC of each system on the test subjects of random splits of ABIDE. Filled marks are means over splits "
             "with 95 % intervals corrected for overlapping training sets; fewer than "
@@ -677,14 +677,14 @@ def subject_probability(measured: "Measured", options: SubjectProbabilityOptions
     own = {name: float(said[f"p_{name}"]) for name in model.group_names}
     groups, value = model.groups, own[group]
     values = groups.probabilities[:, model.group_names.index(group)]
-    shares = group_shares(values, groups.labels, model.group_names)
+    shares = _group_shares(values, groups.labels, model.group_names)
     trained = ", with simulated patients" if model.simulated else ""
     whom = f"simulated subject {subject.id}" if subject.simulated else f"subject {subject.id}"
     doubt = f" Its probability may be meaningless: {said['warning']}." if said["warning"] else ""
     return Drawing(
         title=f"{subject.id} among the subjects of {model.name}",
         simulated=subject.simulated or model.simulated,
-        panels=[probability_panel(shares, subject.id, group, value)],
+        panels=[_probability_panel(shares, subject.id, group, value)],
         caption=(
             f"Model {options.model}{trained}: probability of {group} for subjects of {', '.join(own)}, "
             f"out of fold, each from {ONE_MEMBER}. The more the curves overlap, the less a probability says. The line "
@@ -698,13 +698,13 @@ def subject_probability(measured: "Measured", options: SubjectProbabilityOptions
     )
 
 
-def probability_panel(shares: "pd.DataFrame", subject: str, group: str, value: float) -> Panel:
+def _probability_panel(shares: "pd.DataFrame", subject: str, group: str, value: float) -> Panel:
     """Each group's shares as steps, and the subject's probability.
 
     Parameters
     ----------
     shares : DataFrame
-        Of :func:`group_shares`.
+        Of :func:`_group_shares`.
     subject, group : str
         Whose probability of which group is marked.
     value : float
@@ -727,7 +727,7 @@ def probability_panel(shares: "pd.DataFrame", subject: str, group: str, value: f
     return Panel(marks=marks, x=claimed, y=Axis(title="Share of each group", limits=(0, None), percent=True))
 
 
-def group_shares(values: NDArray[np.float64], labels: NDArray[np.int64], groups: Sequence[str]) -> "pd.DataFrame":
+def _group_shares(values: NDArray[np.float64], labels: NDArray[np.int64], groups: Sequence[str]) -> "pd.DataFrame":
     """Count how many subjects of each true group were given a probability in each of twenty bins.
 
     Parameters

@@ -82,7 +82,7 @@ def _in_modules(brain: Brain, atlas: "Atlas", labelling: str, modules: "NDArray[
 
 
 @dataclass(frozen=True)
-class GroupBrainOptions(ModuleComparisonOptions):
+class _GroupBrainOptions(ModuleComparisonOptions):
     """Which of two groups is drawn; by default the first."""
 
     group: str = option("", title="Group shown")
@@ -96,8 +96,8 @@ class GroupBrainOptions(ModuleComparisonOptions):
         return self.group or self.first
 
 
-@figure("group_module_brain", "A group's modules in the brain", takes=GroupBrainOptions, of_subject=False)
-def group_module_brain(measured: "Measured", options: GroupBrainOptions) -> Drawing:
+@figure("group_module_brain", "A group's modules in the brain", takes=_GroupBrainOptions, of_subject=False)
+def group_module_brain(measured: "Measured", options: _GroupBrainOptions) -> Drawing:
     """The modules that the subjects of one of two groups agree on, in the brain."""
     # Groups take long to compare, and all in vain where there is no brain. Two of them stand side by side.
     brain = Brain.of(measured.atlas, options.brain, distance=_FARTHER)

@@ -23,16 +23,16 @@ BUNDLED_FONT = "Liberation Sans"  # comes with the project: assets/fonts
 _SMALLEST_POINTS, _USUAL_POINTS = 5.0, 7.0
 
 
-class Palette(NamedTuple):
+class _Palette(NamedTuple):
     """Colours that stand where the house's counterparts do, so that a figure can change from one to the other."""
 
     title: str
     colours: tuple[str, ...]
 
 
-PALETTES: Mapping[str, Palette] = {
-    "okabe-ito": Palette("Okabe and Ito", MODULE_COLOURS),
-    "tol-muted": Palette("Tol, muted", (INDIGO, "#DDCC77", "#117733", MAGENTA, "#88CCEE", "#CC6677", OLIVE, WINE)),
+PALETTES: Mapping[str, _Palette] = {
+    "okabe-ito": _Palette("Okabe and Ito", MODULE_COLOURS),
+    "tol-muted": _Palette("Tol, muted", (INDIGO, "#DDCC77", "#117733", MAGENTA, "#88CCEE", "#CC6677", OLIVE, WINE)),
 }
 
 
@@ -91,7 +91,7 @@ class PaperStyle(Options):
     )
     palette: str = option(
         "okabe-ito",
-        title="Palette",
+        title="_Palette",
         help="Colours of groups and modules; all palettes are safe for the colour-blind.",
         choices=PALETTES,
         shown=_palette_title,

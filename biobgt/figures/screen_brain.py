@@ -58,10 +58,10 @@ def brain_on_screen(shown: Brain, frame: Mapping[str, Any]) -> Dictionary:
     if shown.kind != NODES:
         look = {**_surface_scenes(shown), "legend": _LEGEND, "uirevision": "surface"}
         return {"data": _surface_traces(shown), "layout": {**frame, **look}}
-    traces = [_cortex(), *_edge_traces(shown), *_node_traces(shown), side_names()]
+    traces = [_cortex(), *_edge_traces(shown), *_node_traces(shown), _side_names()]
     height = frame["height"] - frame["margin"]["t"]
     eye = {axis: shown.distance * place for axis, place in _CAMERA["eye"].items()}
-    names = region_names(shown, around=cortex_mesh()[0], height=height)
+    names = _region_names(shown, around=_cortex_mesh()[0], height=height)
     scene = {**_SCENE, "aspectmode": "data", "camera": {**_CAMERA, "eye": eye}, "annotations": names}
     width = _WIDEST_LETTER * max(len(trace["name"]) for trace in traces)
     # A moved slider does not turn the brain back.
@@ -92,7 +92,7 @@ def _hover_texts(shown: Brain) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def cortex_mesh() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
+def _cortex_mesh() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
     """Vertices, shape (20484, 3), in MNI mm, and triangles, shape (40960, 3), of both hemispheres' pial surface."""
     (left, left_triangles), (right, right_triangles) = (hemisphere_mesh("pial", side) for side in HEMISPHERES)
     # 20484 vertices are counted in two bytes: half of what is usually sent.
@@ -105,7 +105,7 @@ def _mesh(vertices: NDArray[np.float32], triangles: NDArray[np.uint16], **about:
 
 
 def _cortex() -> Dictionary:
-    return _mesh(*cortex_mesh(), lighting=_LIGHT, **_CORTEX)
+    return _mesh(*_cortex_mesh(), lighting=_LIGHT, **_CORTEX)
 
 
 def _node_traces(shown: Brain) -> list[Dictionary]:
@@ -161,7 +161,7 @@ def _edge_traces(shown: Brain) -> list[Dictionary]:
     return traces
 
 
-def side_names() -> Dictionary:
+def _side_names() -> Dictionary:
     """The words left and front, below those sides: before the brain, a narrow page would cut the second off.
 
     A third point without a word is before the brain. All that is drawn decides how large a millimetre is, and a narrow
@@ -197,7 +197,7 @@ _DIRECTIONS = 16
 _NODE = np.array([9.0, 9.0])  # px, half the size of a hub; no name covers one that is named
 
 
-def region_names(shown: Brain, *, around: NDArray[np.floating], height: float) -> list[Dictionary]:
+def _region_names(shown: Brain, *, around: NDArray[np.floating], height: float) -> list[Dictionary]:
     """The names of the regions that have one as plotly writes them, each with a line to its region.
 
     Parameters
@@ -210,8 +210,8 @@ def region_names(shown: Brain, *, around: NDArray[np.floating], height: float) -
         Of the drawing, in pixels.
     """
     named = [region for region in shown.named if np.isfinite(shown.coordinates[region]).all()]
-    points = on_screen(shown.coordinates[named], around, height)
-    offsets = name_offsets(points, [len(shown.regions[region]) for region in named])
+    points = _on_screen(shown.coordinates[named], around, height)
+    offsets = _name_offsets(points, [len(shown.regions[region]) for region in named])
     return [
         {
             **dict(zip("xyz", map(float, shown.coordinates[region]), strict=True)),
@@ -231,7 +231,7 @@ def region_names(shown: Brain, *, around: NDArray[np.floating], height: float) -
     ]
 
 
-def name_offsets(points: FloatArray, letters: Sequence[int]) -> list[tuple[float, float]]:
+def _name_offsets(points: FloatArray, letters: Sequence[int]) -> list[tuple[float, float]]:
     """How far each name is moved from its point, in pixels to the right and down, so that it lies on no other.
 
     Of all free places the nearest is taken, at one distance the one that leads most away from the middle. Names that
@@ -263,7 +263,7 @@ def name_offsets(points: FloatArray, letters: Sequence[int]) -> list[tuple[float
     return offsets
 
 
-def on_screen(places: FloatArray, around: NDArray[np.floating], height: float) -> FloatArray:
+def _on_screen(places: FloatArray, around: NDArray[np.floating], height: float) -> FloatArray:
     """Where places are first seen: pixels to the right of and below the middle.
 
     Parameters

@@ -183,7 +183,7 @@ _TIE = 1e-9  # permutations that repeat the observed order must count, whatever 
 
 
 @dataclass(frozen=True, eq=False)
-class GroupEffect:
+class _GroupEffect:
     """A group's effect on each feature, all of shape (n_features,); NaN where a feature does not vary.
 
     Attributes
@@ -222,7 +222,7 @@ def group_effect(
     beside: FloatArray | None = None,
     permutations: int,
     seed: int,
-) -> GroupEffect:
+) -> _GroupEffect:
     """Test a group difference in each feature.
 
     Parameters
@@ -267,7 +267,7 @@ def group_effect(
     p[chosen] = (1 + alone[chosen]) / (1 + permutations)
     p_family[chosen] = (1 + family[chosen]) / (1 + permutations)
     q[chosen] = discovery_rates(p[chosen])
-    return GroupEffect(
+    return _GroupEffect(
         difference=found["difference"],
         d=found["d"],
         d_low=found["d"] - found["half"],
@@ -583,7 +583,7 @@ def _table(
     values: FloatArray,
     patients: NDArray[np.bool_],
     between: tuple[str, str],
-    effects: Mapping[str, GroupEffect],
+    effects: Mapping[str, _GroupEffect],
 ) -> pd.DataFrame:
     columns: dict[str, object] = {
         "feature": names,

@@ -73,7 +73,7 @@ class CohortFeatures:
     measured: str
 
 
-def two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
+def _two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
     """Return the subjects of two groups, or say why they cannot be compared."""
     sizes = cohort.group_sizes
     if not sizes:
@@ -198,7 +198,7 @@ def plan_comparison(cohort: Cohort, options: ComparisonOptions) -> PlannedCompar
 
     Covariates have no part in a comparison of modules.
     """
-    chosen = two_groups(cohort, options.groups)
+    chosen = _two_groups(cohort, options.groups)
     named = options.named_covariates
     if options.of == MODULES:
         if named:
@@ -221,7 +221,7 @@ def subject_features(measured: Measured, options: ComparisonOptions) -> CohortFe
     return function(measured, *asked)
 
 
-def join_features(each: Sequence[CohortFeatures]) -> CohortFeatures:
+def _join_features(each: Sequence[CohortFeatures]) -> CohortFeatures:
     """The features of several subjects, in their order."""
     return CohortFeatures(np.vstack([one.values for one in each]), each[0].names, each[0].measured)
 
@@ -319,7 +319,7 @@ def compare_measured(
             "subjects or columns differ. Bring the same table of phenotypes, or compare the groups anew."
         )
     options = replace(options, covariates_sha256="")
-    features = join_features(known or [subject_features(measured.of(name), options) for name in planned.cohort.ids])
+    features = _join_features(known or [subject_features(measured.of(name), options) for name in planned.cohort.ids])
     return features.measured, _comparison(measured, options, planned, features)
 
 

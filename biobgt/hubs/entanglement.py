@@ -469,7 +469,7 @@ _BITS_OF_ENTROPY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Resolvents:
+class _Resolvents:
     """A graph whose perturbed entropies are taken from its resolvents, and are remembered.
 
     Attributes
@@ -489,7 +489,7 @@ class Resolvents:
     _known: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION) -> "Resolvents":
+    def of(cls, adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION) -> "_Resolvents":
         """Take the one eigendecomposition that is needed.
 
         Parameters
@@ -564,7 +564,7 @@ class Resolvents:
         return control_spectra(self.weights, perturbation=self.perturbation)
 
 
-PerturbedGraphs = Spectra | Resolvents
+PerturbedGraphs = Spectra | _Resolvents
 ExactWay = Literal["cheaper", "eigenvalues", "resolvents"]
 
 
@@ -594,7 +594,7 @@ def perturbed_graphs(
     check_choice("way", way, get_args(ExactWay))
     check_choice("perturbation", perturbation, get_args(Perturbation))
     if way == "resolvents" or (way == "cheaper" and resolvents_are_cheaper(weights, times)):
-        return Resolvents.of(adjacency, perturbation=perturbation)
+        return _Resolvents.of(adjacency, perturbation=perturbation)
     return control_spectra(adjacency, perturbation=perturbation)
 
 

@@ -666,7 +666,7 @@ class StudyReliability:
 
 
 @cache
-def reliability_table() -> pd.DataFrame:
+def _reliability_table() -> pd.DataFrame:
     """The study's table: one row per cohort and measure; see ``docs/plausibility.md`` for its columns."""
     return pd.read_csv(asset("studies", "reliability.csv"))
 
@@ -674,7 +674,7 @@ def reliability_table() -> pd.DataFrame:
 @cache
 def study_people() -> Mapping[str, int]:
     """How many people of each real cohort were measured, by its name."""
-    people = reliability_table().groupby("cohort", sort=False)["n_people"].max()
+    people = _reliability_table().groupby("cohort", sort=False)["n_people"].max()
     return {str(cohort): int(n) for cohort, n in people.items()}
 
 
@@ -706,7 +706,7 @@ def study_reliability(
 
 @lru_cache(maxsize=32)
 def _reliability_at(gamma: float, perturbation: str) -> StudyReliability:
-    cohorts, study = tuple(reliability_table()["cohort"].unique()), _by_measure()
+    cohorts, study = tuple(_reliability_table()["cohort"].unique()), _by_measure()
     rows, left_out = _rows_at(study, gamma, perturbation)
     people = {cohort: rows[f"n_people {cohort}"].max() for cohort in cohorts}
     measured = " and ".join(f"{people[cohort]:.0f} {cohort} subjects" for cohort in cohorts)
@@ -731,7 +731,7 @@ def _differences(settings: ConnectomeSettings, atlas: Atlas, kind: ConnectivityK
 @cache
 def _by_measure() -> pd.DataFrame:
     """The study with one row per measure, of NE one per γ, and a column for each number and cohort."""
-    study = reliability_table().rename(columns={"icc_whole_median": "icc", "overlap_within": "overlap"})
+    study = _reliability_table().rename(columns={"icc_whole_median": "icc", "overlap_within": "overlap"})
     columns: dict[str, pd.Series[float]] = {}
     for cohort in study["cohort"].unique():
         part = study[study["cohort"] == cohort].set_index("measure")

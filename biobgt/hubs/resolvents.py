@@ -87,7 +87,7 @@ def _shortest_contour(largest_decay: float, *, alone: bool) -> _Contour:
 
 
 @lru_cache(maxsize=64)
-def contour_weights(contour: _Contour, kind: Form, time: float) -> NDArray[np.complex128]:
+def _contour_weights(contour: _Contour, kind: Form, time: float) -> NDArray[np.complex128]:
     """Fit the weights of exp(ty) and of ty·exp(ty).
 
     Parameters
@@ -173,19 +173,19 @@ def trace_changes(
         Tr γL_i exp(−γL_i) − Tr γL exp(−γL).
     """
     found = np.zeros((2, len(times), len(weights)))
-    largest = float(eigenvalues[-1]) + largest_added(weights)
+    largest = float(eigenvalues[-1]) + _largest_added(weights)
     for chosen, middle in time_windows(times):
         contour = _shortest_contour(middle * largest, alone=bool(np.ptp(times[chosen]) <= 1e-12 * middle))
         relative = [round(float(time), 12) for time in times[chosen] / middle]
         points = _Points(contour, middle, eigenvalues, vectors)
         for kind, batches in _batches_by_kind(weights, perturbation, points).items():
-            fitted = np.stack([contour_weights(contour, kind, time) for time in relative], axis=1)
+            fitted = np.stack([_contour_weights(contour, kind, time) for time in relative], axis=1)
             for batch, value in points.changes(weights, batches, kind, perturbation):
                 found[:, chosen[:, None], batch.regions] += np.einsum("ftk,kb->ftb", fitted, value).real
     return found[0], -found[1]  # y·exp(y) has y = −γλ
 
 
-def largest_added(weights: FloatArray) -> float:
+def _largest_added(weights: FloatArray) -> float:
     """The most that perturbations add to the largest eigenvalue: a clique of m members has m times its weight."""
     inside = (weights > 0).astype(np.float64)
     np.fill_diagonal(inside, 1)
@@ -350,7 +350,7 @@ _LONGEST_TIME = 1e100  # beyond it the squares that resolvents need are no numbe
 _LONG_TIME = 3.0  # in units of 1/mean(λ): beyond it poles take the place of logarithms
 
 
-def expected_seconds(n_regions: int) -> float:
+def _expected_seconds(n_regions: int) -> float:
     """Seconds of one core that one subject's first figures take: a power law between and beyond the measured sizes."""
     sizes, seconds = np.log(list(MEASURED_SECONDS)), np.log(list(MEASURED_SECONDS.values()))
     exponent, scale = np.polyfit(sizes, seconds, 1)
@@ -365,7 +365,7 @@ def cost_sentence(n_regions: int) -> str:
     """
     return (
         f"Node entanglement perturbs each of the {n_regions:,} regions: the first figures of one subject take about "
-        f"{_duration(expected_seconds(n_regions))}."
+        f"{_duration(_expected_seconds(n_regions))}."
     )
 
 

@@ -135,7 +135,7 @@ class RankCorrelation:
     n_regions: int
 
 
-def rank_correlation(
+def _rank_correlation(
     values: FloatArray,
     reference: FloatArray,
     *,
@@ -466,7 +466,7 @@ class SubjectCurves:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupCurves:
+class _GroupCurves:
     """Mean and spread of a group's hub curves, region by region.
 
     Attributes
@@ -518,7 +518,7 @@ def measure_curves(
 
 def group_curves(
     subjects: Sequence[SubjectCurves], gamma: float, *, persons: Sequence[str] | None = None, scale: CurveScale = "z"
-) -> GroupCurves:
+) -> _GroupCurves:
     """Take the mean and the SD over people, each recording on the scale of its own curve.
 
     Parameters
@@ -543,7 +543,7 @@ def group_curves(
         values = average_by_person(np.stack([_scaled(measure, curves[measure], scale) for curves in at_gamma]), named)
         mean[measure] = values.mean(axis=0)
         sd[measure] = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
-    return GroupCurves(len(set(named)), len(subjects), mean, sd)
+    return _GroupCurves(len(set(named)), len(subjects), mean, sd)
 
 
 def _scaled(measure: str, values: FloatArray, scale: CurveScale) -> FloatArray:
@@ -601,7 +601,7 @@ def hub_correlation(hubs: SubjectHubs, gamma: float, measure: str) -> RankCorrel
     """
     values = hubs.values(gamma, (NE, measure))
     one, other = (np.asarray(values[key], dtype=np.float64)[hubs.has_signal] for key in (NE, measure))
-    return rank_correlation(one, other)
+    return _rank_correlation(one, other)
 
 
 # Why this region? What node entanglement sees of one region: its surroundings, the spectra, the entropies over γ.
@@ -611,7 +611,7 @@ def hub_correlation(hubs: SubjectHubs, gamma: float, measure: str) -> RankCorrel
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbourhood:
+class _Neighbourhood:
     """A region and its neighbours, before and after the perturbation of the region.
 
     Attributes
@@ -653,7 +653,7 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True)
-class Standing:
+class _Standing:
     """Where a region stands on one hub measure: its value, its rank (1 is the strongest hub), whether it is a hub."""
 
     value: float
@@ -693,7 +693,7 @@ class RegionExplanation:
     name: str
     n_regions: int
     perturbation: Perturbation
-    neighbourhood: Neighbourhood
+    neighbourhood: _Neighbourhood
     spectrum_before: FloatArray
     spectrum_after: FloatArray
     gammas: FloatArray
@@ -702,7 +702,7 @@ class RegionExplanation:
     typical_change: FloatArray
     gamma: float
     chosen_entropies: tuple[float, float]
-    standings: Mapping[str, Standing]
+    standings: Mapping[str, _Standing]
 
     @property
     def change(self) -> FloatArray:
@@ -741,7 +741,7 @@ def explain_region(
     spectra, options = hubs.spectra, options or HubOptions()
     times = check_gammas(np.asarray(gammas, dtype=np.float64))
     with_chosen = np.append(times, options.gamma)
-    neighbourhood = region_neighbourhood(graph, region, perturbation=spectra.perturbation)
+    neighbourhood = _region_neighbourhood(graph, region, perturbation=spectra.perturbation)
     change = spectra.entropy_change(with_chosen)
     before = spectra.entropy(with_chosen)
     after = before + change[:, region]
@@ -761,15 +761,15 @@ def explain_region(
         gamma=float(options.gamma),
         chosen_entropies=(float(before[-1]), float(after[-1])),
         standings={
-            measure: Standing(float(row[measure]), int(row[f"{measure}_rank"]), bool(row[f"{measure}_hub"]))
+            measure: _Standing(float(row[measure]), int(row[f"{measure}_rank"]), bool(row[f"{measure}_hub"]))
             for measure in HUB_MEASURES
         },
     )
 
 
-def region_neighbourhood(
+def _region_neighbourhood(
     graph: BrainGraph | FloatArray, region: int, *, perturbation: Perturbation = DEFAULT_PERTURBATION
-) -> Neighbourhood:
+) -> _Neighbourhood:
     """Cut out a region's closed neighbourhood, before and after the perturbation of the region.
 
     Parameters
@@ -796,4 +796,4 @@ def region_neighbourhood(
     inside = np.ix_(members, members)
     # Rounding may leave dust where a weight went away.
     clean = np.where(np.abs(after[inside]) < 1e-12, 0.0, after[inside])
-    return Neighbourhood(members, weights[inside], clean)
+    return _Neighbourhood(members, weights[inside], clean)

@@ -337,7 +337,7 @@ def _used(rows: pd.DataFrame, between: tuple[str, str], sizes: Mapping[str, int]
 UNLABELLED = "no network"
 
 
-def network_weights(weights: NDArray[np.float32], labels: Sequence[str | None]) -> pd.DataFrame:
+def _network_weights(weights: NDArray[np.float32], labels: Sequence[str | None]) -> pd.DataFrame:
     """Mean weight of every network's regions.
 
     Parameters
@@ -363,8 +363,8 @@ def network_weights(weights: NDArray[np.float32], labels: Sequence[str | None]) 
 
 
 def network_table(weights: NDArray[np.float32], labels: Sequence[str | None]) -> pd.DataFrame:
-    """:func:`network_weights` in words."""
-    found = network_weights(weights, labels)
+    """:func:`_network_weights` in words."""
+    found = _network_weights(weights, labels)
     return pd.DataFrame(
         {
             "Network": found["network"],
@@ -383,7 +383,7 @@ PERMUTATIONS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class SystemsAttention:
+class _SystemsAttention:
     """Networks trained on one split of a cohort, and their attention on its test subjects.
 
     Attributes
@@ -411,7 +411,7 @@ class SystemsAttention:
 
 
 @dataclass(frozen=True)
-class FollowsModules:
+class _FollowsModules:
     """How well a map follows modules.
 
     Attributes
@@ -430,10 +430,10 @@ class FollowsModules:
 
 
 @cache
-def load_systems_attention() -> SystemsAttention:
+def load_systems_attention() -> _SystemsAttention:
     """Read what the study measured."""
     with np.load(asset(*MEASURED), allow_pickle=False) as stored:
-        return SystemsAttention(
+        return _SystemsAttention(
             model=str(stored["model"]),
             split=str(stored["split"]),
             n_subjects=int(stored["n_subjects"]),
@@ -445,14 +445,14 @@ def load_systems_attention() -> SystemsAttention:
 
 
 @lru_cache(maxsize=32)
-def systems_follow_modules(labels: tuple[str | None, ...]) -> tuple[FollowsModules, ...]:
-    """How well the map of each network of the study follows modules; see :func:`follows_modules`."""
-    return tuple(follows_modules(one, list(labels)) for one in load_systems_attention().maps)
+def systems_follow_modules(labels: tuple[str | None, ...]) -> tuple[_FollowsModules, ...]:
+    """How well the map of each network of the study follows modules; see :func:`_follows_modules`."""
+    return tuple(_follows_modules(one, list(labels)) for one in load_systems_attention().maps)
 
 
-def follows_modules(
+def _follows_modules(
     attention: NDArray[np.float64], labels: list[str | None], *, permutations: int = PERMUTATIONS, seed: int = 0
-) -> FollowsModules:
+) -> _FollowsModules:
     """Compare attention within modules with attention between them, against labels that are shuffled over regions.
 
     Parameters
@@ -478,4 +478,4 @@ def follows_modules(
     ratio = float(module_contrast([matrix], own.tolist())[0])
     shuffled = np.array([module_contrast([matrix], rng.permutation(own).tolist())[0] for _ in range(permutations)])
     reached = int((shuffled >= ratio - 1e-12).sum())
-    return FollowsModules(ratio, float(shuffled.mean()), (1 + reached) / (1 + permutations))
+    return _FollowsModules(ratio, float(shuffled.mean()), (1 + reached) / (1 + permutations))

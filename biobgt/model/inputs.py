@@ -33,7 +33,7 @@ _LEAST_EIGENVALUE = -0.05  # of a correlation matrix: rounding and missing pairs
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkFeatures:
+class _NetworkFeatures:
     """NE and modules of a graph, each of shape (n_regions,)."""
 
     entanglement: NDArray[np.float32]
@@ -198,11 +198,11 @@ def _check_edges(weights: torch.Tensor, names: Sequence[str], preset: Preset) ->
             )
 
 
-def _network_features(matrix: NDArray[np.float64], *, preset: Preset) -> NetworkFeatures:
+def _network_features(matrix: NDArray[np.float64], *, preset: Preset) -> _NetworkFeatures:
     weights = _graph_weights(matrix, preset)
     entanglement = node_entanglement(weights, absolute_gamma=GAMMA * gamma_unit(weights), method="first-order")
     modules = louvain_modules(weights, seed=LOUVAIN_SEED, runs=LOUVAIN_RUNS).labels
-    return NetworkFeatures(entanglement.astype(np.float32), modules.astype(np.int64))
+    return _NetworkFeatures(entanglement.astype(np.float32), modules.astype(np.int64))
 
 
 def _graph_weights(matrix: NDArray[np.float64], preset: Preset) -> NDArray[np.float64]:

@@ -72,12 +72,12 @@ def join_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
 STEPS = 256
 
 
-def steps_of(share: float) -> int:
+def _steps_of(share: float) -> int:
     """The nearest step of 1/256 to a share."""
     return round(share * STEPS)
 
 
-def drop_some(x: Tensor, dropped: int) -> Tensor:
+def _drop_some(x: Tensor, dropped: int) -> Tensor:
     """Set ``dropped`` / 256 of the numbers to zero, by lot; what is left is not scaled.
 
     Parameters
@@ -98,13 +98,13 @@ class Dropout(nn.Module):
 
     def __init__(self, share: float) -> None:
         super().__init__()
-        self.dropped = steps_of(share)
+        self.dropped = _steps_of(share)
 
     def forward(self, x: Tensor) -> Tensor:
         """Drop, shape as it was."""
         if not self.training or not self.dropped:
             return x
-        return drop_some(x, self.dropped) * (STEPS / (STEPS - self.dropped))
+        return _drop_some(x, self.dropped) * (STEPS / (STEPS - self.dropped))
 
 
 # Φ, node importance encoding (Eq. 7): x' = x + x_NE, with a learnable vector for the region's node entanglement.
@@ -168,7 +168,7 @@ def edge_scores(weights: Tensor, within: Tensor) -> Tensor:
     return weights + torch.where(within, largest, -largest)
 
 
-def same_module(left: Tensor, right: Tensor) -> Tensor:
+def _same_module(left: Tensor, right: Tensor) -> Tensor:
     """Tell pairs of one module, shape (B, n_left, n_right); label 0 is no module."""
     return (left[:, :, None] == right[:, None, :]) & (left[:, :, None] > 0)
 
@@ -193,7 +193,7 @@ def drop_edges(weights: Tensor, modules: Tensor, share: float, noise: Tensor) ->
     """
     n = weights.shape[-1]
     rows, columns = torch.triu_indices(n, n, 1, device=weights.device)
-    within = same_module(modules, modules)[:, rows, columns]
+    within = _same_module(modules, modules)[:, rows, columns]
     edges = weights[:, rows, columns]
     view = torch.zeros_like(weights)
     view[:, rows, columns] = edges * kept_edges(edges, within, share, noise[:, rows, columns])
@@ -283,9 +283,9 @@ def info_nce(first: Tensor, second: Tensor, modules: Tensor, anchors: Tensor, *,
     own = modules.gather(1, anchors)
     similarity = anchor @ torch.cat([first, second], dim=1).transpose(1, 2) / temperature
     both = modules.repeat(1, 2)
-    positive = same_module(own, both)
+    positive = _same_module(own, both)
     positive.scatter_(2, anchors[:, :, None], False)
-    negative = ~same_module(own, both) & (own[:, :, None] > 0) & (both[:, None, :] > 0)
+    negative = ~_same_module(own, both) & (own[:, :, None] > 0) & (both[:, None, :] > 0)
     has_contrast = positive.any(dim=2) & negative.any(dim=2)
     # A finite stand-in: where there is no negative at all, -inf would turn the gradient into NaN before it is left out.
     against = similarity.masked_fill(~negative, -1e4).logsumexp(dim=2)
@@ -323,7 +323,7 @@ class FunctionalModuleAttention(nn.Module):
         self.separate_key = None if tied else nn.Linear(width, width, bias=False)
         self.value = nn.Linear(stream, width)
         self.output = nn.Linear(width, stream)
-        self.dropped = steps_of(dropout)
+        self.dropped = _steps_of(dropout)
 
     def forward(self, h: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Attend.
@@ -376,7 +376,7 @@ class _KernelSmoother(torch.autograd.Function):
         if mask is not None:
             scores.masked_fill_(~mask[:, None, None, :], float("-inf"))
         weights = scores.softmax(dim=-1)
-        kept = drop_some(weights, dropped)
+        kept = _drop_some(weights, dropped)
         scale = STEPS / (STEPS - dropped)
         value = value * scale  # what is left keeps the mean
         mixed = kept @ value

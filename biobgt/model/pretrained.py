@@ -125,7 +125,7 @@ def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
         return None
     try:
         with safe_open(file, framework="np") as stored:
-            weights = [stored.get_tensor(f"member{i}.region_weight") for i in range(n_members(card))]
+            weights = [stored.get_tensor(f"member{i}.region_weight") for i in range(_n_members(card))]
         stacked = np.stack(weights).astype(np.float32)
     except (OSError, SafetensorError, ValueError, TypeError):  # the last for a type that numpy does not have
         raise InputError(f"The weights of model '{name}' are missing or damaged.") from None
@@ -160,7 +160,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         tensors = load_file(file)
         if not all(bool(value.isfinite().all()) for value in tensors.values()):
             raise _not_finite(name)
-        members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(n_members(card)))
+        members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(_n_members(card)))
     except (SafetensorError, RuntimeError):
         raise _unfitting(name) from None
     return Ensemble(
@@ -201,7 +201,7 @@ def _member(number: int, card: Mapping[str, Any], preset: "Preset", tensors: Map
     return member
 
 
-def n_members(card: Mapping[str, Any]) -> int:
+def _n_members(card: Mapping[str, Any]) -> int:
     """How many members a model has."""
     return int(card["members"]) if "members" in card else len(card["temperatures"])
 
@@ -219,9 +219,9 @@ def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset:
         found = {key: tuple(stored.get_slice(key).get_shape()) for key in keys if key.startswith("member")}
     with torch.device("meta"):  # shapes without numbers
         member = BioBGT(preset, n_regions=card["n_regions"], n_groups=n_groups).state_dict()
-    if len(found) != n_members(card) * len(member) or any(
+    if len(found) != _n_members(card) * len(member) or any(
         found.get(f"member{i}.{key}") != tuple(value.shape)
-        for i in range(n_members(card))
+        for i in range(_n_members(card))
         for key, value in member.items()
     ):
         raise _unfitting(name)
@@ -308,7 +308,7 @@ class GroupSpread:
 
 
 @dataclass(frozen=True)
-class PeopleSummary:
+class _PeopleSummary:
     """How the people of a group spread in their contrast of modules.
 
     Attributes
@@ -327,7 +327,7 @@ class PeopleSummary:
     with_strength: float
 
 
-def people_summary(people: NDArray[np.float64]) -> PeopleSummary:
+def people_summary(people: NDArray[np.float64]) -> _PeopleSummary:
     """Describe the contrasts of a group's people.
 
     Parameters
@@ -342,7 +342,7 @@ def people_summary(people: NDArray[np.float64]) -> PeopleSummary:
     above = np.clip(ratios - 1, 0, None)
     top = above[: max(1, round(HIGHEST * len(above)))].sum()
     varies = len(known) > 2 and (np.ptp(known, axis=0) > 0).all()
-    return PeopleSummary(
+    return _PeopleSummary(
         mean=float(ratios.mean()),
         median=float(np.median(ratios)),
         top_share=float(top / above.sum()) if above.any() else float("nan"),

@@ -95,10 +95,10 @@ def group_module_difference(
     partitions : mapping of str to Partition or to labels, length n_regions
         By the subjects' ids; those of other groups are not looked at.
     n_permutations, seed : int
-        As for :func:`module_difference`.
+        As for :func:`_module_difference`.
     """
     first, second = (cohort.group(group) for group in groups)
-    return module_difference(
+    return _module_difference(
         [partitions[name] for name in first.ids],
         [partitions[name] for name in second.ids],
         persons=(first.persons, second.persons),
@@ -121,7 +121,7 @@ def shuffled_changes(
     number : int
         Of the shuffle: each is another one.
     seed : int
-        Of the shuffles, and of every consensus, as for :func:`module_difference`.
+        Of the shuffles, and of every consensus, as for :func:`_module_difference`.
     """
     own = [
         partitions_by_person([partitions[name] for name in one.ids], one.persons, seed=seed)
@@ -133,7 +133,7 @@ def shuffled_changes(
     return len(_changed(*_both_modules(mixed[: len(own[0])], mixed[len(own[0]) :], seed)))
 
 
-def module_difference(
+def _module_difference(
     first: Sequence[Labels],
     second: Sequence[Labels],
     *,
@@ -165,7 +165,7 @@ def module_difference(
     n_subjects = _count_people(named)
     people = [partitions_by_person(own, who, seed=seed) for own, who in zip((first, second), named, strict=True)]
     one, other = _both_modules(people[0], people[1], seed)
-    similarity = _person_similarity(partition_similarity([*first, *second]), [*named[0], *named[1]])
+    similarity = _person_similarity(_partition_similarity([*first, *second]), [*named[0], *named[1]])
     within, between, p = _permutation_test(similarity, n_subjects[0], n_permutations, seed)
     return ModuleDifference(
         first=one,
@@ -195,7 +195,7 @@ def _changed(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[int, 
     return tuple(np.flatnonzero(assigned & (first != second)).tolist())
 
 
-def partition_similarity(partitions: Sequence[Labels]) -> FloatArray:
+def _partition_similarity(partitions: Sequence[Labels]) -> FloatArray:
     """Adjusted mutual information of all pairs of partitions, over the regions that both assign.
 
     Parameters

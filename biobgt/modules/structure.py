@@ -133,7 +133,7 @@ def participation(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArray
     return np.maximum(found, 0)  # rounding leaves -1e-16 where all connections stay in one module
 
 
-def within_module_z(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArray:
+def _within_module_z(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArray:
     """Within-module z, shape (n_regions,); see :func:`node_roles`."""
     with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 in a module of one
         z: FloatArray = bct.module_degree_zscore(weights, modules)
@@ -459,13 +459,13 @@ def small_world(
     check_count("null graphs", n_nulls, least=1)
     component = _largest_component(weights)
     inside = _in_units_of_the_largest(weights[np.ix_(component, component)], weighted=weighted)
-    clustering, length = mean_clustering(inside), characteristic_path_length(inside)
+    clustering, length = _mean_clustering(inside), characteristic_path_length(inside)
     seeds = range(seed, seed + n_nulls) if inside.any() else range(0)  # nothing to draw without connections
     randoms = [random_graph(inside, seed=one) for one in seeds]
     lattices = [lattice_graph(inside, seed=one) for one in seeds[:_MOST_LATTICES]]
-    random_clustering = _mean_over_nulls([mean_clustering(null) for null in randoms])
+    random_clustering = _mean_over_nulls([_mean_clustering(null) for null in randoms])
     random_length = _mean_over_nulls([characteristic_path_length(null) for null in randoms])
-    lattice_clustering = _mean_over_nulls([mean_clustering(null) for null in lattices])
+    lattice_clustering = _mean_over_nulls([_mean_clustering(null) for null in lattices])
     return SmallWorld(
         clustering=clustering,
         path_length=length,
@@ -516,7 +516,7 @@ def pool_small_worlds(parts: Sequence[SmallWorld]) -> SmallWorld:
     )
 
 
-def mean_clustering(weights: FloatArray) -> float:
+def _mean_clustering(weights: FloatArray) -> float:
     """Mean clustering coefficient (bctpy's ``clustering_coef_wu``; a region in no triangle counts as 0)."""
     return float(np.mean(bct.clustering_coef_wu(weights)))
 

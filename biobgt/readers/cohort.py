@@ -87,7 +87,7 @@ class _Problem:
     other_atlas: bool = False
 
 
-def read_candidates(
+def _read_candidates(
     files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None = None
 ) -> Iterator[_Candidate | _Problem]:
     """Read one file after another; what fails is a problem of that file alone.
@@ -323,7 +323,7 @@ def read_cohort(
         found = look_up(paths, options, stack)
         ask_between_recordings(found.data)
         table = read_found_phenotypes(phenotypes, found)
-        read = list(_within_limits(read_candidates(found.data, options, chosen, progress)))
+        read = list(_within_limits(_read_candidates(found.data, options, chosen, progress)))
     candidates = [item if unknown else item.whole(chosen) for item in read if isinstance(item, _Candidate)]
     problems = [item for item in read if isinstance(item, _Problem)]
     settled = _settle(candidates, chosen, options, unknown=unknown)
@@ -388,7 +388,7 @@ def stream_subjects(
         found = look_up([Path(path)], options, stack)
         ask_between_recordings(found.data)
         yield from found.refused
-        for item in read_candidates(found.data, options, chosen):
+        for item in _read_candidates(found.data, options, chosen):
             if isinstance(item, _Candidate):
                 whole = item.whole(chosen)
                 reference = reference or _reference_names([whole], chosen)

@@ -66,7 +66,7 @@ _LARGEST_LABEL = 2**31
 _ROUNDING_MM = 2.0  # nilearn takes the voxel whose whole millimetres are the sphere's, too
 
 
-def read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
+def _read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Extract one subject's series.
 
     Parameters
@@ -304,7 +304,7 @@ _ADVICE = "; it may be damaged or cut off."
 _AT_ONCE = 2**24  # values of a dense series in memory at a time
 
 
-def read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
+def _read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Read one subject's parcels.
 
     Parameters
@@ -467,7 +467,7 @@ _SIDES = {"L": "CortexLeft", "R": "CortexRight"}
 
 
 @dataclass(frozen=True, eq=False)
-class Parcels:
+class _Parcels:
     """The regions of one hemisphere: their names, and of each vertex the place of its own among them, or -1."""
 
     names: tuple[str, ...]
@@ -475,7 +475,7 @@ class Parcels:
     left_out: tuple[str, ...] = ()
 
 
-def read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
+def _read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Read one subject's regions.
 
     Parameters
@@ -513,7 +513,7 @@ def read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
     return {"names": names, "used": used}, np.concatenate(means, axis=1)
 
 
-def _parcels(options: Mapping[str, Any], place: int, limits: Limits) -> Parcels:
+def _parcels(options: Mapping[str, Any], place: int, limits: Limits) -> _Parcels:
     if "labels" not in options:
         numbers = np.array(options["numbers"][place], dtype=np.int64)
         return _as_parcels(numbers, dict(enumerate(options["names"], start=1)), "The bundled labels", limits)
@@ -530,7 +530,7 @@ def _parcels(options: Mapping[str, Any], place: int, limits: Limits) -> Parcels:
     return _as_parcels(values.astype(np.int64), table, f"'{label.name}'", limits)
 
 
-def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str, limits: Limits) -> Parcels:
+def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str, limits: Limits) -> _Parcels:
     """Take the labels that vertices carry, in the order of their numbers; 0 and the medial wall are no regions."""
     carried = [int(key) for key in np.unique(numbers) if key > 0]
     unnamed = next((key for key in carried if not table.get(key)), None)
@@ -546,10 +546,10 @@ def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str,
         raise InputError(f"{what}: the name '{twice[:80]}' stands twice in the label table; names must differ.")
     places = np.minimum(np.searchsorted(regions, numbers), len(regions) - 1)  # a label may be any number
     own = np.where(np.asarray(regions)[places] == numbers, places, -1)
-    return Parcels(names, own, tuple(table[key] for key in carried if _NO_REGION.fullmatch(table[key])))
+    return _Parcels(names, own, tuple(table[key] for key in carried if _NO_REGION.fullmatch(table[key])))
 
 
-def _gifti_means(path: Path, side: str | None, parcels: Parcels, limits: Limits) -> FloatArray:
+def _gifti_means(path: Path, side: str | None, parcels: _Parcels, limits: Limits) -> FloatArray:
     """Mean series of each region of one file, shape (n_timepoints, n_regions)."""
     parser = _Parser(path, limits, parcels)
     image = parser.read()
@@ -577,7 +577,7 @@ class _Parser(_NibabelParser):  # type: ignore[misc]
 
     HANDLER_NAMES = [*_NibabelParser.HANDLER_NAMES, "EntityDeclHandler"]  # noqa: RUF012 - as nibabel declares it
 
-    def __init__(self, path: Path, limits: Limits, parcels: Parcels | None = None) -> None:
+    def __init__(self, path: Path, limits: Limits, parcels: _Parcels | None = None) -> None:
         super().__init__(mmap=False)
         self.arrays: list[FloatArray] = []
         self._path, self._limits, self._parcels = path, limits, parcels

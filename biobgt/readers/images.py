@@ -34,7 +34,7 @@ def side_of(name: str) -> Side | None:
     return None if mark is None else "L" if mark[0] in ("L", "lh") else "R"
 
 
-def of_other_side(name: str) -> str | None:
+def _of_other_side(name: str) -> str | None:
     """How the file of the other hemisphere is called; None where the name gives no hemisphere.
 
     >>> of_other_side("sub-01_hemi-L_bold.func.gii"), of_other_side("rh.rest.func.gii"), of_other_side("rest.func.gii")
@@ -60,7 +60,7 @@ def without_side(name: str) -> str:
 
 def file_of_other_side(path: Path, root: Path | None) -> Path | None:
     """The other hemisphere's file beside this one; None where there is none, or a link leads out of ``root``."""
-    name = of_other_side(path.name)
+    name = _of_other_side(path.name)
     if name is None or not (other := path.with_name(name)).is_file():
         return None
     if other.is_symlink() and not other.resolve().is_relative_to((root or path.parent).resolve()):

@@ -79,7 +79,7 @@ _CAN_WAIT = sys.platform != "win32"  # for a pipe, with a deadline; elsewhere a 
 _THREAD = threading.local()
 
 
-class NoLongerWanted(BaseException):
+class _NoLongerWanted(BaseException):
     """Whoever asked for files in this thread has gone: no error of the file, so that no reader takes it for one."""
 
 
@@ -243,7 +243,7 @@ class _Child:
                 self._stop_late()
                 raise EOFError
             if stopped is not None and stopped.is_set():
-                raise NoLongerWanted
+                raise _NoLongerWanted
 
 
 def _start() -> "subprocess.Popen[bytes]":

@@ -34,7 +34,7 @@ _FEWEST = 3  # values along an axis that have an autocorrelation
 
 
 @dataclass(frozen=True)
-class AxisEvidence:
+class _AxisEvidence:
     """Mean lag-1 autocorrelation from row to row, and from column to column."""
 
     along_rows: float
@@ -64,7 +64,7 @@ class AxisEvidence:
         )
 
 
-def axis_evidence(values: FloatArray) -> AxisEvidence | None:
+def _axis_evidence(values: FloatArray) -> _AxisEvidence | None:
     """Measure along which axis neighbours are alike.
 
     Parameters
@@ -86,7 +86,7 @@ def axis_evidence(values: FloatArray) -> AxisEvidence | None:
     if min(kept.shape) < _FEWEST:
         return None
     centred = centred_twice(kept)
-    return AxisEvidence(lag_one_autocorrelation(centred), lag_one_autocorrelation(centred.T))
+    return _AxisEvidence(lag_one_autocorrelation(centred), lag_one_autocorrelation(centred.T))
 
 
 def centred_twice(values: FloatArray) -> FloatArray:
@@ -115,7 +115,7 @@ def orientation_question(values: FloatArray, *, file: str | None, further_files:
         How many more files leave the same question open.
     """
     rows, columns = values.shape
-    evidence = axis_evidence(values)
+    evidence = _axis_evidence(values)
     question = (
         f"The table{f' {file!r}' if file else ''} has {rows} rows and {columns} columns, and neither region names nor "
         "a known layout say which of them are the regions."
@@ -162,7 +162,7 @@ _LONGEST_NAME = 3  # parts of a file's name that together may be an atlas's: sch
 
 
 @dataclass(frozen=True)
-class NamedAtlases:
+class _NamedAtlases:
     """The atlases that a file's name may mean.
 
     Attributes
@@ -224,21 +224,21 @@ class FileName:
     labels: LabelTable | None = None
     bundled: str | None = None
 
-    def atlases(self, n_regions: int) -> NamedAtlases | None:
+    def atlases(self, n_regions: int) -> _NamedAtlases | None:
         """Return the atlases of that many regions that the name may mean; None where it means none.
 
         An entity that is no name of a known atlas of that size means one that is not known here.
         """
         if self.bundled is not None and BUNDLED[self.bundled].n_regions == n_regions:
-            return NamedAtlases((self.bundled,), (), self.said_by, certain=True)
+            return _NamedAtlases((self.bundled,), (), self.said_by, certain=True)
         known = {key: about for key, about in BUNDLED.items() if about.n_regions == n_regions}
         sized = {name: about for name, about in OTHER_PARCELLATIONS.items() if n_regions in about.sizes}
         for texts, said_by, certain in self._texts() if known or sized else ():
             bundled = tuple(key for key, about in known.items() if _is(about, texts))
             others = tuple(name for name, about in sized.items() if _is(about, texts))
             if bundled or others:
-                return NamedAtlases(bundled, others, said_by, certain)
-        return NamedAtlases((), (), self.said_by, certain=True) if self.entity is not None else None
+                return _NamedAtlases(bundled, others, said_by, certain)
+        return _NamedAtlases((), (), self.said_by, certain=True) if self.entity is not None else None
 
     def names_size(self, n_regions: int) -> bool:
         """Whether the name gives a parcellation that is known to have so many regions."""
@@ -366,7 +366,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Measurement:
+class _Measurement:
     """What a reading means: checked series (time, region) or a checked connectivity matrix.
 
     ``orientation`` is how the file had the series, and ``orientation_by`` what decided it; empty for a matrix.
@@ -378,7 +378,7 @@ class Measurement:
     orientation: Orientation | None = None
     orientation_by: str = ""
 
-    def in_order(self, order: Sequence[int]) -> "Measurement":
+    def in_order(self, order: Sequence[int]) -> "_Measurement":
         """The same with its regions in an order, each given by where it stood."""
         values = self.values[:, order] if self.kind == "series" else self.values[np.ix_(order, order)]
         return replace(self, values=values, missing_regions=tuple(sorted(map(order.index, self.missing_regions))))
@@ -390,7 +390,7 @@ def interpret(
     n_regions: int | None = None,
     kind: Kind | None = None,
     orientation: Orientation | None = None,
-) -> Measurement:
+) -> _Measurement:
     """Decide what a reading means and check it.
 
     Parameters
@@ -504,7 +504,7 @@ def _orientation_by_size(reading: Reading, n_regions: int | None) -> _AxisOrder:
     fitting = [way for way, n in ways if n in sizes]
     if n_regions is not None and not fitting:
         raise _wrong_atlas(f"{rows} × {columns} values", n_regions)
-    evidence = axis_evidence(reading.values)
+    evidence = _axis_evidence(reading.values)
     suggested = None if evidence is None else evidence.suggests
     if len(fitting) == 1 and suggested in (None, fitting[0]):
         return _AxisOrder(fitting[0], "the number of regions of the atlas that was named")
@@ -517,7 +517,7 @@ def _sizes_by_file_name(reading: Reading) -> set[int]:
     return set() if name is None else {n for n in reading.values.shape if name.names_size(n)}
 
 
-def _as_series(values: FloatArray, n_regions: int | None) -> Measurement:
+def _as_series(values: FloatArray, n_regions: int | None) -> _Measurement:
     n_timepoints, columns = values.shape
     if n_regions is not None and columns != n_regions:
         raise _wrong_atlas(f"{columns} regions", n_regions)
@@ -538,10 +538,10 @@ def _as_series(values: FloatArray, n_regions: int | None) -> Measurement:
         )
     if not np.ptp(series, axis=0).any():
         raise InputError("The series are constant in every region: there is no signal to correlate.")
-    return Measurement("series", series, tuple(np.flatnonzero(missing).tolist()))
+    return _Measurement("series", series, tuple(np.flatnonzero(missing).tolist()))
 
 
-def _as_connectivity(values: FloatArray, n_regions: int | None) -> Measurement:
+def _as_connectivity(values: FloatArray, n_regions: int | None) -> _Measurement:
     if values.shape[0] != values.shape[1]:
         raise InputError(
             f"The matrix has {values.shape[0]} rows and {values.shape[1]} columns; connectivity is regions by regions."
@@ -557,7 +557,7 @@ def _as_connectivity(values: FloatArray, n_regions: int | None) -> Measurement:
     matrix = check_connectivity(matrix)
     if not (matrix - np.diag(np.diag(matrix))).any():
         raise InputError("The matrix has no connection: every value off the diagonal is zero.")
-    return Measurement("connectivity", matrix, tuple(np.flatnonzero(missing).tolist()))
+    return _Measurement("connectivity", matrix, tuple(np.flatnonzero(missing).tolist()))
 
 
 def _wrong_atlas(found: str, n_regions: int) -> InputError:

@@ -176,10 +176,10 @@ def read_words(path: Path, limits: Limits, what: str) -> str:
         The subject of a refusal's sentence.
     """
     limits.check("table_bytes", path.stat().st_size, what)
-    return text_of_table(path.read_bytes(), limits, what)
+    return _text_of_table(path.read_bytes(), limits, what)
 
 
-def text_of_table(data: bytes, limits: Limits, what: str) -> str:
+def _text_of_table(data: bytes, limits: Limits, what: str) -> str:
     """Decode the text of a table with a header, unless it is larger than such a table may be.
 
     Parameters
@@ -357,7 +357,7 @@ def _person(identifier: str) -> str:
 _RECORDING = re.compile(r"_(?:ses|session|run|rest)[-_].*", re.IGNORECASE | re.DOTALL)
 
 
-def same_person(identifier: str) -> str:
+def _same_person(identifier: str) -> str:
     """Return what is the same in all ways to write a person's id, but for a site's prefix."""
     return _person(identifier).lstrip("0") or "0"
 
@@ -371,7 +371,7 @@ def _number(identifier: str) -> str | None:
 _FORMS: tuple[tuple[Callable[[str], str | None], str], ...] = (
     (str, ""),
     (_person, ""),
-    (same_person, ""),
+    (_same_person, ""),
     (_number, "by the number in their ids alone"),
 )
 
@@ -382,7 +382,7 @@ def _without_ending(names: Iterable[str]) -> tuple[Callable[[str], str | None], 
     ending = max(set.intersection(*endings), key=len, default="") if len(endings) > 1 else ""
 
     def form(identifier: str) -> str | None:
-        return same_person(identifier.removesuffix(ending)) if ending else None
+        return _same_person(identifier.removesuffix(ending)) if ending else None
 
     return form, f"without the '{ending}' at the end of their names"
 
@@ -546,12 +546,12 @@ class TableSearch:
         named = set(map(str, table.columns))
         if named & set(ID_COLUMNS):
             return None
-        persons, most = {same_person(name) for name in subjects}, current_limits().id_characters
+        persons, most = {_same_person(name) for name in subjects}, current_limits().id_characters
         for column in table.columns:
             values = [str(value) for value in table[column] if is_known(value)]
             if all(value.isdigit() for value in values) and not named & PHENOTYPE_COLUMNS:
                 continue
-            shared = persons & {same_person(value) for value in values if len(value) <= most}
+            shared = persons & {_same_person(value) for value in values if len(value) <= most}
             if len(set(values)) == len(values) and len(shared) >= min(2, len(persons)):
                 return str(column)
         return None
@@ -580,7 +580,7 @@ class TableSearch:
             data = self._content(path)
             if data is None:
                 return None
-            text = text_of_table(data, current_limits(), "The table") if whole else decode(_first_lines(data))
+            text = _text_of_table(data, current_limits(), "The table") if whole else decode(_first_lines(data))
             return read_table_of_words(text, "The table")
         except (InputError, OSError):
             return None

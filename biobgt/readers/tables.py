@@ -78,7 +78,7 @@ class _Layout:
         return tuple(name.lstrip("#").strip() for name in names)
 
 
-def find_layout(text: str, *, header: Header | None = None) -> _Layout:
+def _find_layout(text: str, *, header: Header | None = None) -> _Layout:
     """Find out how a table is written, or say which line does not fit."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line and not line.isspace()]
     if lines and re.fullmatch(r"sep=.", lines[0][1].strip(), re.IGNORECASE):
@@ -285,7 +285,7 @@ def read_text(file: BinaryIO, *, header: Header | None = None) -> Reading:
     text = decode(data)
     del data
     check_line_count(text, "timepoints", current_limits(), "The file")
-    layout = find_layout(text, header=header)
+    layout = _find_layout(text, header=header)
     del text
     values = _parse(layout)
     options: dict[str, str | float | bool] = {

@@ -40,7 +40,7 @@ _MEASURING = ("biobgt.hubs.", "biobgt.modules.", "biobgt.model.", "biobgt.groups
 _OWN = ("biobgt.data.atlas", "biobgt.base.references", "biobgt.data.connectivity", "biobgt.data.graph")
 
 
-def to_bytes(result: Any) -> bytes:
+def _to_bytes(result: Any) -> bytes:
     """A result as bytes; TypeError where it is none of those that can be written, or its words are too many."""
     arrays: Arrays = []
     words = encoded(result, arrays)
@@ -51,14 +51,14 @@ def to_bytes(result: Any) -> bytes:
     return b"".join((line, b"\n", *(one.tobytes("A") for one in arrays)))
 
 
-def from_bytes(content: bytes) -> Any:
-    """What :func:`to_bytes` wrote; ValueError where it did not write this."""
+def _from_bytes(content: bytes) -> Any:
+    """What :func:`_to_bytes` wrote; ValueError where it did not write this."""
     line, _, rest = content.partition(b"\n")
     if len(line) > _MOST_WORDS:
         raise ValueError("more words than any result has")
     try:
         said = json.loads(line)
-        return decoded(said["words"], _decoded_arrays(said["arrays"], rest))
+        return _decoded(said["words"], _decoded_arrays(said["arrays"], rest))
     except Exception as error:  # what classes and pandas say to parts that are not theirs, whatever that is
         raise ValueError("These bytes are of no result.") from error
 
@@ -98,7 +98,7 @@ def encoded(value: Any, arrays: Arrays) -> Any:
     raise TypeError(f"A {kind.__name__} cannot be written as arrays and words.")
 
 
-def decoded(words: Any, arrays: Sequence[np.ndarray]) -> Any:
+def _decoded(words: Any, arrays: Sequence[np.ndarray]) -> Any:
     """What :func:`encoded` wrote; ValueError, LookupError or TypeError where it did not write this."""
     if not isinstance(words, dict):
         return words
@@ -108,11 +108,11 @@ def decoded(words: Any, arrays: Sequence[np.ndarray]) -> Any:
         case {"scalar": int(number)}:
             return arrays[number].reshape(())[()]
         case {"tuple": parts}:
-            return tuple(decoded(one, arrays) for one in parts)
+            return tuple(_decoded(one, arrays) for one in parts)
         case {"list": parts}:
-            return [decoded(one, arrays) for one in parts]
+            return [_decoded(one, arrays) for one in parts]
         case {"mapping": pairs}:
-            return {decoded(name, arrays): decoded(one, arrays) for name, one in pairs}
+            return {_decoded(name, arrays): _decoded(one, arrays) for name, one in pairs}
         case {"table": columns, "labels": [index, names]}:
             rows = _decoded_labels(index, arrays)
             found = [_decoded_labels(column, arrays) for column in columns]
@@ -121,7 +121,7 @@ def decoded(words: Any, arrays: Sequence[np.ndarray]) -> Any:
             table = {i: pd.Series(one.to_numpy(), index=rows, dtype=one.dtype) for i, one in enumerate(found)}
             return pd.DataFrame(table, index=rows).set_axis(_decoded_labels(names, arrays), axis="columns")
         case {"result": [module, name], "parts": parts}:
-            return _result_class(module, name)(**{part: decoded(one, arrays) for part, one in parts.items()})
+            return _result_class(module, name)(**{part: _decoded(one, arrays) for part, one in parts.items()})
     raise ValueError("These words are of no result.")
 
 
@@ -145,11 +145,11 @@ def _encoded_labels(values: "pd.Index[Any] | pd.Series[Any]", arrays: Arrays) ->
 
 
 def _decoded_labels(words: Any, arrays: Sequence[np.ndarray]) -> "pd.Index[Any]":
-    called = decoded(words["name"], arrays)
+    called = _decoded(words["name"], arrays)
     if "range" in words:
         start, stop, step = words["range"]
         return pd.RangeIndex(start, stop, step, name=called)
-    values = decoded({key: one for key, one in words.items() if key not in ("name", "dtype")}, arrays)
+    values = _decoded({key: one for key, one in words.items() if key not in ("name", "dtype")}, arrays)
     if words["dtype"] not in (_WORDS if isinstance(values, list) else (str(values.dtype),)):
         raise ValueError("labels of another type than they say")
     return pd.Index(values, dtype=words["dtype"], name=called)
@@ -224,7 +224,7 @@ class FolderStore:
         depends = self._depends(key)
         try:
             content = read_private(self._path(key, depends), _LARGEST)
-            return from_bytes(AESSIV(self._key).decrypt(content, [depends]))
+            return _from_bytes(AESSIV(self._key).decrypt(content, [depends]))
         except (OSError, ValueError, InvalidTag):
             return None
 
@@ -234,7 +234,7 @@ class FolderStore:
             return
         depends = self._depends(key)
         try:
-            content = AESSIV(self._key).encrypt(to_bytes(result), [depends])
+            content = AESSIV(self._key).encrypt(_to_bytes(result), [depends])
             if len(content) > (_LARGEST if self._room is None else min(_LARGEST, self._room)):
                 return
             write_private(self._path(key, depends), content)

@@ -29,7 +29,7 @@ _PREPROCESSED = (
 
 
 @dataclass(frozen=True, eq=False)
-class StudySweep:
+class _StudySweep:
     """The γ-sweep of the ABIDE study that fits a subject's graph, or why none does.
 
     Attributes
@@ -45,7 +45,7 @@ class StudySweep:
 
 
 @dataclass(frozen=True, eq=False)
-class StudyModules:
+class _StudyModules:
     """The modules of ABIDE's groups that a subject's modules can be compared with, or why none can.
 
     Attributes
@@ -124,7 +124,7 @@ def study_sweep(
     perturbation: str = DEFAULT_PERTURBATION,
     subject: Subject | None = None,
     kind: ConnectivityKind = KINDS[ESTIMATED],
-) -> StudySweep:
+) -> _StudySweep:
     """Find the ABIDE subjects whose graphs were made as these are.
 
     Parameters
@@ -139,15 +139,15 @@ def study_sweep(
         What its connectivity is; only functional connectivity has a norm.
     """
     if why := _another_kind(atlas, subject, kind):
-        return StudySweep(None, f"No norm is shown: {why}.")
+        return _StudySweep(None, f"No norm is shown: {why}.")
     level, differences = _study_level(settings, sorted(_table("abide_plausibility")["level"].unique()))
     if level is None:
-        return StudySweep(None, f"The ABIDE study has no graphs like these ({differences}), so no norm is shown.")
+        return _StudySweep(None, f"The ABIDE study has no graphs like these ({differences}), so no norm is shown.")
     return _sweep_at(level, perturbation)
 
 
 @cache
-def _sweep_at(level: float, perturbation: str) -> StudySweep:
+def _sweep_at(level: float, perturbation: str) -> _StudySweep:
     """The norm at one of the study's thresholds."""
     study = abide_plausibility()
     chosen = (study["level"] == level) & (study["perturbation"] == perturbation) & (study["measure"] == "spearman")
@@ -158,7 +158,7 @@ def _sweep_at(level: float, perturbation: str) -> StudySweep:
         f"In the background, mean ± 1 SD of {n_subjects} real ABIDE subjects ({STUDY_ATLAS_TITLE}, Pearson "
         f"correlation, positive connections of at least {level:g}, {perturbation}, |ΔS|).{fewer} {_PREPROCESSED}"
     )
-    return StudySweep(rows[["gamma", "reference", "mean", "sd"]].reset_index(drop=True), note)
+    return _StudySweep(rows[["gamma", "reference", "mean", "sd"]].reset_index(drop=True), note)
 
 
 def _another_kind(atlas: Atlas, subject: Subject | None, kind: ConnectivityKind) -> str:
@@ -200,7 +200,7 @@ def study_modules(
     *,
     subject: Subject | None = None,
     kind: ConnectivityKind = KINDS[ESTIMATED],
-) -> StudyModules:
+) -> _StudyModules:
     """Find the modules of the ABIDE subjects whose graphs and modules were made as these are.
 
     Parameters
@@ -217,7 +217,7 @@ def study_modules(
         What its connectivity is; only functional connectivity has a norm.
     """
     if why := _another_kind(atlas, subject, kind):
-        return StudyModules(None, f"No real groups are shown for comparison: {why}.")
+        return _StudyModules(None, f"No real groups are shown for comparison: {why}.")
     graphs = {
         ConnectomeSettings(): "positive, at least 0.3",
         ConnectomeSettings(threshold="proportional", level=0.15): "positive, strongest 15 %",
@@ -233,7 +233,7 @@ def study_modules(
         default=float("inf"),
     )
     if round(abs(nearest - options.resolution), 6) > _NEAR_RESOLUTION or options.runs != 10 or options.consensus:
-        return StudyModules(
+        return _StudyModules(
             None,
             "The ABIDE study has no graphs like these, so no real groups are shown for comparison: it has Pearson "
             f"correlation with {_resolutions_measured(table)}, and the best of ten runs.",
@@ -247,7 +247,7 @@ def study_modules(
         f"{'' if nearest == options.resolution else f', the nearest measured to {options.resolution:g}'}, graphs made "
         f"{alike}. {_PREPROCESSED}"
     )
-    return StudyModules(rows, note)
+    return _StudyModules(rows, note)
 
 
 def _resolutions_measured(table: pd.DataFrame) -> str:

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False)
-class CohortHubs:
+class _CohortHubs:
     """Hubs of a cohort.
 
     Attributes
@@ -112,7 +112,7 @@ def analyse_hubs(
     *,
     store: Store | None = None,
     **run: Unpack[Run],
-) -> CohortHubs:
+) -> _CohortHubs:
     """Measure the hubs of every subject.
 
     Parameters
@@ -132,7 +132,7 @@ def analyse_hubs(
     tables, agreements, halves, means = zip(*results, strict=True)
     agreement = pd.concat(agreements, ignore_index=True)
     by_subject = dict(zip(cohort.ids, tables, strict=True))
-    return CohortHubs(
+    return _CohortHubs(
         tables=by_subject,
         groups=_group_hubs(cohort, by_subject),
         agreement=agreement,

@@ -264,7 +264,7 @@ def _paired_words(card: Card) -> str:
     return say("paired", "measured", found="; ".join(found)) if found else ""
 
 
-def nested_words(card: Card) -> str:
+def _nested_words(card: Card) -> str:
     """Say what new subjects get, and what that is worth."""
     said = say("nested", "members", members=counted(len(card["temperatures"]), "ensemble member"))
     nested = card.get("nested")
@@ -278,7 +278,7 @@ def nested_words(card: Card) -> str:
 def members_words(card: Card) -> str:
     """Say what members are, and whose probabilities are whose."""
     members = counted(len(card["temperatures"]), "member")
-    return say("nested", "all_members", members=members, nested=nested_words(card))
+    return say("nested", "all_members", members=members, nested=_nested_words(card))
 
 
 def noise_words(card: Card) -> str:
@@ -473,7 +473,7 @@ def _data_words(data: Card) -> str:
 def _words_of_model(card: Card) -> dict[str, str]:
     return {
         "paired": _paired_words(card),
-        "nested": nested_words(card),
+        "nested": _nested_words(card),
         "noise": noise_words(card),
         "corruption": corruption_words(card),
         "motion": motion_words(card),

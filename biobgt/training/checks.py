@@ -83,7 +83,7 @@ def check_model(
         name_subjects(card, cohort.ids)
     card |= {"noise": None, "corruption": None}
     if all(subject.series is not None for subject in cohort):
-        held_out = HeldOut(ensemble, cohort, data.graphs, tuple(splits), scans, seed=seed, store=store)
+        held_out = _HeldOut(ensemble, cohort, data.graphs, tuple(splits), scans, seed=seed, store=store)
         card |= _worse_recordings(held_out, progress=progress)
     card["motion"] = _motion(cohort, data, splits)
     write_card(folder, card)
@@ -125,7 +125,7 @@ def _motion(cohort: Cohort, data: LabelledGraphs, splits: tuple[Split, ...]) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class _HeldOut:
     """A model's folds, and some test subjects of each.
 
     Attributes
@@ -176,7 +176,7 @@ class HeldOut:
 
 
 def _worse_recordings(
-    held_out: HeldOut, *, progress: Callable[[int, int], None] | None = None
+    held_out: _HeldOut, *, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, list[dict[str, Any]]]:
     """Ask each member about test subjects of its own fold, at every level of noise and of other corruptions.
 
@@ -214,7 +214,7 @@ def _worse_recordings(
 
 
 def _ask(
-    member: Ensemble, subjects: Sequence[Subject], held_out: HeldOut
+    member: Ensemble, subjects: Sequence[Subject], held_out: _HeldOut
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """One member's probabilities, shape (n_subjects, n_groups), NaN where refused; and who is warned of."""
     probabilities = np.full((len(subjects), len(member.groups)), np.nan)
@@ -279,7 +279,7 @@ def shuffle_entanglement(graphs: GraphBatch, *, seed: int) -> GraphBatch:
     return replace(graphs, entanglement=graphs.entanglement.gather(1, order.to(graphs.entanglement.device)))
 
 
-def without_attention(member: BioBGT) -> BioBGT:
+def _without_attention(member: BioBGT) -> BioBGT:
     """A copy of a member in which what regions attend to is multiplied by zero in every layer."""
     copied = deepcopy(member)
     with torch.no_grad():
@@ -291,19 +291,19 @@ def without_attention(member: BioBGT) -> BioBGT:
 
 
 @torch.no_grad()
-def logits_without(member: BioBGT, graphs: GraphBatch) -> dict[str, NDArray[np.float64]]:
+def _logits_without(member: BioBGT, graphs: GraphBatch) -> dict[str, NDArray[np.float64]]:
     """Logits of subjects when a part does nothing, by the name of the part, shape (n_subjects, n_groups) each.
 
     Graphs have as many regions as the model, none padded.
     """
     asked = {
         NE_SHUFFLED: (member, shuffle_entanglement(graphs, seed=_SHUFFLE_SEED)),
-        NO_ATTENTION: (without_attention(member), graphs),
+        NO_ATTENTION: (_without_attention(member), graphs),
     }
     return {part: model.eval()(given).double().cpu().numpy() for part, (model, given) in asked.items()}
 
 
-def measure_ablation(
+def _measure_ablation(
     members: Sequence[BioBGT], data: LabelledGraphs, tests: Sequence[NDArray[np.int64]]
 ) -> dict[str, Any]:
     """What a card says of a model's parts, measured out of fold.
@@ -319,7 +319,7 @@ def measure_ablation(
     Returns
     -------
     dict
-        ``members_at_start``: how many members took no step from labels. ``without``: see :func:`ablation_effect`, one
+        ``members_at_start``: how many members took no step from labels. ``without``: see :func:`_ablation_effect`, one
         entry per part. ``connectivity``: see :func:`biobgt.model.attention.beside_connectivity`, the mean over
         each group's subjects, with their own connectivity and Louvain modules.
     """
@@ -332,7 +332,7 @@ def measure_ablation(
             with torch.no_grad():
                 seen = member.eval().explain(graphs)
             whole[part] = seen.logits.double().numpy()
-            for name, logits in logits_without(member, graphs).items():
+            for name, logits in _logits_without(member, graphs).items():
                 without[name][part] = logits
             for row, attention in zip(part.tolist(), seen.mean_attention().weights.double().numpy(), strict=True):
                 modules = data.graphs.modules[row].tolist()
@@ -343,9 +343,9 @@ def measure_ablation(
         scale[rows] = temperature
     probabilities = calibrated(whole / scale, 1.0)
     return {
-        "members_at_start": sum(map(took_no_step, members)),
+        "members_at_start": sum(map(_took_no_step, members)),
         "without": {
-            part: ablation_effect(probabilities, calibrated(logits / scale, 1.0)) for part, logits in without.items()
+            part: _ablation_effect(probabilities, calibrated(logits / scale, 1.0)) for part, logits in without.items()
         },
         "connectivity": {
             group: _mean_beside([one for one, own in zip(beside, data.labels == label, strict=True) if own and one])
@@ -367,7 +367,7 @@ def complete_ablation(folder: Path, data: LabelledGraphs, splits: Sequence[Split
         The folds that it was trained on, in the order of its members.
     """
     members = load_pretrained(folder, "cpu").members
-    parts = measure_ablation(members, data, [split.test for split in splits])
+    parts = _measure_ablation(members, data, [split.test for split in splits])
     card = load_card(folder) | {"parts": parts}
     write_card(folder, card)
     return card
@@ -383,7 +383,7 @@ def _mean_beside(found: Sequence[BesideConnectivity]) -> dict[str, float | None]
     return means
 
 
-def ablation_effect(whole: NDArray[np.float64], changed: NDArray[np.float64]) -> dict[str, float | None]:
+def _ablation_effect(whole: NDArray[np.float64], changed: NDArray[np.float64]) -> dict[str, float | None]:
     """How far predictions move when a part does nothing.
 
     Parameters
@@ -408,7 +408,7 @@ def ablation_effect(whole: NDArray[np.float64], changed: NDArray[np.float64]) ->
     }
 
 
-def took_no_step(member: BioBGT) -> bool:
+def _took_no_step(member: BioBGT) -> bool:
     """Whether validation kept the start, before any gradient step from labels.
 
     With log-Euclidean values the feed-forward network starts at exactly zero and any step moves it.

@@ -203,7 +203,7 @@ def training_cohort(
     if atlas == _CUT and cohort.atlas.name != _CUT:
         cohort = _cut(cohort)
     if kind == ADSIM:
-        cohort = simulated_progression(cohort, seed=seed)
+        cohort = _simulated_progression(cohort, seed=seed)
     known = cohort.select(lambda subject: subject.group is not None)
     if len(known.group_sizes) < 2:
         raise InputError(
@@ -215,7 +215,7 @@ def training_cohort(
     return replace(known, name=kind, notes=notes)
 
 
-def simulated_progression(cohort: Cohort, *, seed: int) -> Cohort:
+def _simulated_progression(cohort: Cohort, *, seed: int) -> Cohort:
     """Make NC, MCI and AD of a cohort's controls: each control is one subject of one group, by lot.
 
     Nobody appears twice, so that no test can recognise a person. AAL-116 is cut to its first 90 regions.
@@ -250,7 +250,7 @@ def _cut(cohort: Cohort) -> Cohort:
     return replace(cohort, subjects=tuple(_first_regions(one, atlas.n_regions) for one in cohort), atlas=atlas)
 
 
-def sites_of(cohort: Cohort) -> list[str | None] | None:
+def _sites_of(cohort: Cohort) -> list[str | None] | None:
     """Each subject's site, None for one whose site is not known; None where the phenotypes name no site at all."""
     sites: list[Any] = [subject.phenotypes.get("site") for subject in cohort]
     known = [None if pd.isna(site) else str(site) for site in sites]
@@ -259,12 +259,12 @@ def sites_of(cohort: Cohort) -> list[str | None] | None:
 
 def folds_words(n_folds: int, cohort: Cohort) -> str:
     """Name the cross-validation of a cohort, as a sentence opens."""
-    return f"{n_folds}-fold cross-validation, stratified {strata_words(cohort)}"
+    return f"{n_folds}-fold cross-validation, stratified {_strata_words(cohort)}"
 
 
-def strata_words(cohort: Cohort) -> str:
+def _strata_words(cohort: Cohort) -> str:
     """What the splits of a cohort are stratified by."""
-    sites = sites_of(cohort)
+    sites = _sites_of(cohort)
     if sites is None:
         return "by group (no site is known)"
     return "by site and group" + (" (a site is not known of everybody)" if None in sites else "")
@@ -286,7 +286,7 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = FOLDS, seed: int 
         Of the random splits and folds.
     """
     check_choice("protocol", protocol, tuple(key for key, known in PROTOCOLS.items() if known.title))
-    groups, sites = [str(subject.group) for subject in cohort], sites_of(cohort)
+    groups, sites = [str(subject.group) for subject in cohort], _sites_of(cohort)
     scans = _scans(cohort)
     if protocol == RANDOM:
         return random_splits(groups, sites, subjects=cohort.persons, scans=scans, n=n, seed=seed)

@@ -131,7 +131,7 @@ class _ResultFiles:
         where: dict[str, str],
         data: LabelledGraphs,
         split: Split,
-        fitted: "Fitted",
+        fitted: "_Fitted",
         *,
         measured: Mapping[str, float] | None = None,
     ) -> None:
@@ -301,7 +301,7 @@ def _whole_lines(path: Path) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class _Fitted:
     """What a system says of a split's validation and test subjects, and how much it learnt.
 
     Attributes
@@ -403,7 +403,7 @@ def fit_system(
     seed: int,
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
-) -> Fitted:
+) -> _Fitted:
     """Fit a system on the training subjects of a split, and ask it about the others.
 
     Parameters
@@ -449,7 +449,7 @@ def fit_system(
         predict_logits(network, part(rows)[0], device=device).double().numpy()
         for rows in (split.validation, split.test)
     )
-    return Fitted(validation, test, n_parameters(network), network)
+    return _Fitted(validation, test, n_parameters(network), network)
 
 
 def _possible_baselines(data: LabelledGraphs) -> list[Baseline]:
@@ -457,9 +457,9 @@ def _possible_baselines(data: LabelledGraphs) -> list[Baseline]:
     return [baseline for baseline in BASELINES.values() if not baseline.shrunk or data.shrunk is not None]
 
 
-def _fit_baseline(baseline: Baseline, data: LabelledGraphs, split: Split) -> Fitted:
+def _fit_baseline(baseline: Baseline, data: LabelledGraphs, split: Split) -> _Fitted:
     matrices = data.shrunk if baseline.shrunk and data.shrunk is not None else data.matrices
     model = baseline.build(data.shrinkage)
     model.fit(matrices[split.train].astype(np.float64), data.labels[split.train])
     validation, test = (model.logits(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
-    return Fitted(validation, test, model.n_learnt() if isinstance(model, CountedModel) else float("nan"))
+    return _Fitted(validation, test, model.n_learnt() if isinstance(model, CountedModel) else float("nan"))

@@ -178,7 +178,7 @@ def run_identity(data: LabelledGraphs, split: Split, settings: dict[str, Any]) -
     return digest.hexdigest()[:12]
 
 
-def open_run(folder: Path, identity: str, *, resume: bool) -> None:
+def _open_run(folder: Path, identity: str, *, resume: bool) -> None:
     """Go on with what a folder holds, if it is of the same run; or start anew, so that nothing in it is taken up later.
 
     Parameters
@@ -398,7 +398,7 @@ def _member(
 ) -> BioBGT:
     finished = folder / "member.safetensors"
     settings = {"preset": preset.as_dict(), "seed": seed, **({"readouts": data.readouts} if data.readouts else {})}
-    open_run(folder, run_identity(data, split, settings), resume=resume)
+    _open_run(folder, run_identity(data, split, settings), resume=resume)
     if resume and finished.exists():
         member = BioBGT(preset, n_regions=data.matrices.shape[1], n_groups=len(data.groups))
         member.load_state_dict(load_file(finished))

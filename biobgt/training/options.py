@@ -18,7 +18,7 @@ CROSS_VALIDATION = "folds"
 
 
 @dataclass(frozen=True)
-class Protocol:
+class _Protocol:
     """A way to divide the subjects of a cohort.
 
     Attributes
@@ -40,26 +40,26 @@ class Protocol:
 
 PROTOCOLS = Registry(
     "protocol",
-    Protocol(
+    _Protocol(
         RANDOM,
         "80/10/10 splits",
         "{n} random 80/10/10 splits",
         "A random split trains on 80 % of the subjects, validates on 10 % and tests on 10 %.",
     ),
-    Protocol(
+    _Protocol(
         SITES,
         "leave one site out",
         "one site left out, for each of {n} sites",
         "Where a site is left out, its subjects are tested by a model trained on no subject of that site.",
     ),
-    Protocol(
+    _Protocol(
         OFFICIAL,
         "the cohort's own split",
         "the cohort's own split",
         "The cohort's own split is the one that it was released with.",
     ),
-    Protocol(NESTED, f"a whole ensemble for each of {FOLDS} folds"),
-    Protocol(
+    _Protocol(NESTED, f"a whole ensemble for each of {FOLDS} folds"),
+    _Protocol(
         CROSS_VALIDATION,
         "cross-validation",
         "{n}-fold cross-validation",
@@ -71,14 +71,14 @@ PROTOCOLS = Registry(
 
 
 @dataclass(frozen=True)
-class SeedOptions(Options):
+class _SeedOptions(Options):
     """What random numbers are drawn with."""
 
     seed: int = option(0, title="Seed", help="Seed of splits, initial weights and sampling.", low=0)
 
 
 @dataclass(frozen=True)
-class PresetOptions(Options):
+class _PresetOptions(Options):
     """Which preset, and what is changed of it; the preset refuses what it cannot be."""
 
     preset: PresetName = option(
@@ -103,7 +103,7 @@ class PresetOptions(Options):
 
 
 @dataclass(frozen=True)
-class TrainingOptions(SeedOptions, PresetOptions):
+class TrainingOptions(_SeedOptions, _PresetOptions):
     """How an ensemble is trained."""
 
     folds: int = option(FOLDS, title="Folds", help="Number of folds, each of which trains one ensemble member.", low=2)
@@ -111,12 +111,12 @@ class TrainingOptions(SeedOptions, PresetOptions):
 
 
 @dataclass(frozen=True)
-class EvaluationOptions(SeedOptions, PresetOptions):
+class EvaluationOptions(_SeedOptions, _PresetOptions):
     """How a preset is evaluated."""
 
     protocol: Evaluated = option(
         RANDOM,
-        title="Protocol",
+        title="_Protocol",
         help=" ".join(f"{key}: {PROTOCOLS[key].help}." for key in get_args(Evaluated)),
     )
     splits: int = option(
@@ -129,7 +129,7 @@ class EvaluationOptions(SeedOptions, PresetOptions):
 
 
 @dataclass(frozen=True)
-class BenchmarkOptions(SeedOptions):
+class BenchmarkOptions(_SeedOptions):
     """On how many splits models are compared, and with which of them."""
 
     splits: int = option(FOLDS, title="Splits", help="How many random 80/10/10 splits.", low=1)

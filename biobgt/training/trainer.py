@@ -93,7 +93,7 @@ def readout_parts(labels: NDArray[np.int64], n_groups: int, readouts: Readouts =
     return found
 
 
-def own_logits(logits: Tensor, groups: Tensor, readouts: Readouts = ()) -> Tensor:
+def _own_logits(logits: Tensor, groups: Tensor, readouts: Readouts = ()) -> Tensor:
     """Logits in which the groups of other readouts than a subject's own cannot be chosen.
 
     Parameters
@@ -247,7 +247,7 @@ def _ridge_error(connections: Tensor, targets: Tensor, part: ReadoutPart) -> Cal
 # The four steps.
 
 
-def pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
+def _pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
     """Teach ψ by its contrastive loss alone; labels are not needed and not given.
 
     Parameters
@@ -277,7 +277,7 @@ def pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Gener
 
 
 @torch.no_grad()
-def sharpen_attention(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
+def _sharpen_attention(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
     """Scale W_Q so that training subjects attend within their modules as much more as the preset asks for.
 
     The direction of attention is ψ's; how sharp the kernel is, a random W leaves to chance and to how alike a cohort's
@@ -316,7 +316,7 @@ def sharpen_attention(model: BioBGT, graphs: GraphBatch, generator: torch.Genera
 
 
 @torch.no_grad()
-def initialise_readout(
+def _initialise_readout(
     model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
 ) -> None:
     """Put each readout at the ridge solution of its own subjects for targets ±1, one per group.
@@ -359,7 +359,7 @@ def _ridge(features: Tensor, groups: Tensor) -> tuple[Tensor, Tensor]:
     return weight, matrix @ targets.mean(dim=0) + shift - weight @ centre
 
 
-def weigh_regions(
+def _weigh_regions(
     model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
 ) -> None:
     """Set how much each region counts, as the preset says, from training subjects of all readouts.
@@ -481,13 +481,13 @@ def _initialise(
     """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
     preset, device = model.preset, run.device
     if preset.pretrain_steps:
-        pretrain_extractor(model, training[0], run.generator, device=device)
+        _pretrain_extractor(model, training[0], run.generator, device=device)
     if preset.start_contrast:
-        sharpen_attention(model, training[0], run.generator, device=device)
+        _sharpen_attention(model, training[0], run.generator, device=device)
     if preset.region_axes:
-        weigh_regions(model, *training, device=device, readouts=run.readouts)
+        _weigh_regions(model, *training, device=device, readouts=run.readouts)
     if preset.ridge_start:
-        initialise_readout(model, *training, device=device, readouts=run.readouts)
+        _initialise_readout(model, *training, device=device, readouts=run.readouts)
     _same_on_all(*model.state_dict().values())  # sums on a GPU differ in their last digits from process to process
     if preset.ridge_start:
         run.best_loss, run.best = run.validate(*validation)[0], _copy(model)
@@ -643,7 +643,7 @@ class _Run:
         """Add the gradients of a share of a batch; return its two losses."""
         with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
             logits, contrast = self.losses(graphs, groups, self.generator)
-            classify = functional.cross_entropy(own_logits(logits.float(), groups, self.readouts), groups)
+            classify = functional.cross_entropy(_own_logits(logits.float(), groups, self.readouts), groups)
             loss = share * (classify + self.settings.contrast_weight * contrast)
         loss.backward()  # type: ignore[no-untyped-call]
         return torch.stack([classify.detach(), contrast.detach()]).cpu().float()

@@ -11,7 +11,7 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, fi
 from biobgt.base.wording import percent
 from biobgt.data.atlas import load_atlas
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention import connectivity_words
+from biobgt.figures.attention import _connectivity_words
 from biobgt.model.attention import (
     attention_received,
     beside_connectivity,
@@ -73,7 +73,7 @@ def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, gro
         group: beside_connectivity(select_attention(groups.attention[group]), groups.connectivity[group], labels)
         for group in ("NC", "ASD")
     }
-    assert connectivity_words(found) in captions(page)
+    assert _connectivity_words(found) in captions(page)
     part = {"largest_change": 0.03, "mean_change": 0.01, "correlation": 0.9991, "changed_calls": 2}
     beside = {"correlation": 0.7, "contrast": 3.0, "connectivity_contrast": 4.5}
     parts = {

@@ -10,13 +10,13 @@ from biobgt.base.colours import MODULE_COLOURS
 from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.groups.compare import ComparisonOptions, compare_groups
-from biobgt.groups.features import join_features, subject_features
+from biobgt.groups.features import _join_features, subject_features
 from biobgt.hubs import hub_table
 from biobgt.modules import find_modules
 from biobgt.modules import structure as finding
-from biobgt.modules.compare import module_difference, shuffled_changes
+from biobgt.modules.compare import _module_difference, shuffled_changes
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured
 from session.cohorts import OWN
@@ -78,7 +78,7 @@ def test_demo_is_compared_at_once_and_badged(open_compare, cohort):
     page = open_compare(second_group="AD")
     chosen = cohort.select(lambda subject: subject.group in ("NC", "AD"))
     options = ComparisonOptions(first="NC", second="AD")
-    features = join_features([subject_features(Measured(cohort).of(name), options) for name in chosen.ids])
+    features = _join_features([subject_features(Measured(cohort).of(name), options) for name in chosen.ids])
     expected = compare_groups(
         features.values,
         [subject.group for subject in chosen],
@@ -122,7 +122,7 @@ def test_hubs_are_measured_on_request_and_drawn_in_the_brain(open_compare, cohor
     page.run()
     flow, brain = page.session_state[EXPORT_LIST]
     assert (flow.figure, flow.subject) == ("group_differences", None)
-    made = make_figure(cohort, brain)
+    made = _make_figure(cohort, brain)
     np.testing.assert_allclose(made.numbers["d"], expected["d"])
 
 
@@ -208,7 +208,7 @@ def test_modules_are_compared_on_request(open_compare, cohort, counted, monkeypa
         [find_modules(brain_graph(subject, cohort.atlas), options) for subject in cohort.group(group)]
         for group in ("NC", "MCI")
     )
-    expected = module_difference(first, second, seed=21)
+    expected = _module_difference(first, second, seed=21)
     link = figure(page, "group_flow")["data"][0]["link"]
     assert array(link["value"]).sum() == expected.agreement.n_compared
     metrics = {metric.label: metric.value for metric in page.metric}

@@ -17,7 +17,7 @@ from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.graph_files import GRAPH_FORMATS
-from biobgt.export.making import PanelFiles, make_figure, make_files, options_in_full
+from biobgt.export.making import PanelFiles, _make_figure, make_files, options_in_full
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
 from biobgt.figures.modules import (
@@ -38,7 +38,7 @@ from session.cohorts import OWN
 from session.export_list import figure_request
 from session.view import GLASS, LoadedCohort, View
 from views.export import results as export_results
-from views.export.results import StoppableCohort
+from views.export.results import _StoppableCohort
 from views.page_map import PAGES
 from views.shared import widgets
 
@@ -150,7 +150,7 @@ def test_what_is_added_has_the_numbers_on_the_screen(open_page):
     page.selectbox(key="curve_order").set_value("by NE").run()
     page.button(key="hub_curves_export").click().run()
     request = exported(page)[0]
-    made = make_figure(demo_cohort("ad"), request)
+    made = _make_figure(demo_cohort("ad"), request)
     curve = next(trace for trace in figure(page, "hub_curves")["data"] if trace.get("name") == "NE")
     np.testing.assert_array_equal(made.numbers["node_entanglement"], array(curve["y"]))
     assert made.caption.endswith("in all panels.")  # 200 regions are too narrow for one panel on paper
@@ -169,8 +169,8 @@ def test_what_other_pages_measured_is_not_measured_again_and_gives_the_same_numb
     view, options = bare_view(OWN), HubCurvesOptions(group=True)
     hub_curves(view.measured, options)
     request = figure_request(view, hub_curves, options)
-    measured = export_results.StoppableCohort(view.cohort, view.loaded)
-    found, anew = make_figure(measured, request), make_figure(view.cohort, request)
+    measured = export_results._StoppableCohort(view.cohort, view.loaded)
+    found, anew = _make_figure(measured, request), _make_figure(view.cohort, request)
     pd.testing.assert_frame_equal(found.numbers, anew.numbers, check_exact=True)
     assert found.caption == anew.caption
     assert measured.n_measured == 0
@@ -191,7 +191,7 @@ def test_what_a_model_said_on_its_page_is_not_asked_again(monkeypatch):
     view.measured.prediction(model)
     options = SubjectProbabilityOptions(model=model.name, model_sha256=model.sha256)
     request = figure_request(view, subject_probability, options)
-    exported = make_figure(export_results.StoppableCohort(view.cohort, view.loaded), request)
+    exported = _make_figure(export_results._StoppableCohort(view.cohort, view.loaded), request)
     assert exported.numbers["p_AD of the subject"].iloc[0] == 0.5
     assert asked == [("sim-AD-002",)]
 
@@ -355,7 +355,7 @@ def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
     added = {request.figure: request for request in page.session_state[keys.EXPORT_LIST]}
     chance, brain = added["modularity_against_chance"], added["group_module_brain"]
     cohort = page.session_state[keys.OWN_COHORT].cohort
-    assert len(make_figure(cohort, chance).numbers) == 1 + drawn.sum()
+    assert len(_make_figure(cohort, chance).numbers) == 1 + drawn.sum()
     assert (brain.subject, brain.cohort.own) == (None, True)
     assert [brain.options[name] for name in ("first", "second", "group")] == ["NC", "MCI", "MCI"]
     options_in_full(brain)
@@ -370,15 +370,15 @@ def test_what_the_page_measured_is_not_measured_again_and_gives_the_same_numbers
         (group_module_flow, view.options(ModuleComparisonOptions, first="NC", second="AD")),
     ]
     captions = [one(view.measured, options).caption for one, options in shown]
-    measured = StoppableCohort(view.cohort, view.loaded)
+    measured = _StoppableCohort(view.cohort, view.loaded)
     for (one, options), caption in zip(shown, captions, strict=True):
         request = figure_request(view, one, options)
-        found, anew = make_figure(measured, request), make_figure(view.cohort, request)
+        found, anew = _make_figure(measured, request), _make_figure(view.cohort, request)
         pd.testing.assert_frame_equal(found.numbers, anew.numbers, check_exact=True)
         assert found.caption == anew.caption == caption
     assert measured.n_measured == 0
     request = figure_request(view, *shown[0])
-    make_figure(measured, replace(request, options={**request.options, "null_graphs": 3}))
+    _make_figure(measured, replace(request, options={**request.options, "null_graphs": 3}))
     assert measured.n_measured == 1
 
 

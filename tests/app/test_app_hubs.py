@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from biobgt import ConnectomeSettings, InputError, load_atlas
 from biobgt.data.connectivity import brain_graph, cohort_graphs, subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.figures import random_regions
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.why_region import story_sentences
@@ -679,7 +679,7 @@ def test_what_is_added_to_the_export_has_the_numbers_on_the_screen(open_page):
         "region_entropy"
     ]
     cohort = demo_cohort("ad")
-    made = dict(zip(shown, (make_figure(cohort, request) for request in requests), strict=True))
+    made = dict(zip(shown, (_make_figure(cohort, request) for request in requests), strict=True))
     for one in made.values():
         assert as_shown(one.caption) in captions(page)
     numbers = made["why_spectra"].numbers

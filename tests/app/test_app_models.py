@@ -18,7 +18,7 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.atlas import load_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import FigureRequest
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.figures.models import HERE, PAPER
 from biobgt.model import pretrained
 from biobgt.model.attention import network_table
@@ -267,7 +267,7 @@ def made(request: FigureRequest):
     """The figure as `biobgt figure` makes it, from the request's JSON alone."""
     again = FigureRequest.from_json(request.to_json())
     assert again == request
-    return make_figure(again.cohort.draw(), again)
+    return _make_figure(again.cohort.draw(), again)
 
 
 def test_every_figure_of_attention_is_exported_with_the_options_of_the_page(open_page, groups) -> None:

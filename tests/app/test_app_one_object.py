@@ -16,7 +16,7 @@ from biobgt.base.options import Options, option
 from biobgt.base.references import Reference
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.figures.drawing import Bars, Drawing, Panel
 from biobgt.figures.register import FIGURES, Figure
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
@@ -109,15 +109,15 @@ def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pageran
         next(one for one in page.session_state[EXPORT_LIST] if one.figure == kind)
         for kind in ("hub_scatter", "hub_curves")
     )
-    made = make_figure(cohort, scatter)
+    made = _make_figure(cohort, scatter)
     drawn = np.concatenate([array(part["x"]) for part in points[:2]])
     np.testing.assert_allclose(np.sort(made.numbers["pagerank"]), np.sort(drawn))
-    assert "PageRank (PR)" in make_figure(cohort, curves).caption
+    assert "PageRank (PR)" in _make_figure(cohort, curves).caption
     with bundle_of([scatter, curves], cohort) as archive:
         assert PAGERANK.definition in archive.read("methods.md").decode()
         assert "@techreport{page1999" in archive.read("references.bib").decode()
-        assert make_figure(cohort, scatter).caption in captions_of(archive)
-        assert make_figure(cohort, curves).caption in captions_of(archive)
+        assert _make_figure(cohort, scatter).caption in captions_of(archive)
+        assert _make_figure(cohort, curves).caption in captions_of(archive)
         points = numbers_of(archive, "01_hub_scatter")["pagerank"]
         np.testing.assert_allclose(np.sort(points), np.sort(drawn), rtol=1e-6)
         assert "pagerank" in numbers_of(archive, "02_hub_curves")

@@ -15,7 +15,7 @@ from tiny_models import write_tiny_model
 from biobgt import Cohort, Subject, load_atlas
 from biobgt.data.cohort import Source
 from biobgt.data.simulate import demo_cohort
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.model import pretrained
 from biobgt.model.pretrained import load_pretrained
 from session.cohorts import OWN
@@ -119,7 +119,7 @@ def test_known_groups_are_set_beside_the_card_and_the_subject_is_not_stale(own, 
     for key in ("cohort_roc", "cohort_reliability"):
         session.button(key=f"{key}_export").click().run()
         request = session.session_state[EXPORT_LIST][-1]
-        made = make_figure(session.session_state[OWN_COHORT].measured, request)
+        made = _make_figure(session.session_state[OWN_COHORT].measured, request)
         assert (request.figure, request.subject, request.options["model"]) == (key, None, "adsim-aal90")
         assert as_shown(made.caption) in captions(session)
         assert set(made.numbers.columns) & {"curve", "of"}

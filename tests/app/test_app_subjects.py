@@ -25,7 +25,7 @@ from session.link import link_of, link_of_project, saved_view
 from session.view import FITTING, NEXT_COHORT, OWN_COHORT, LoadedCohort, View, cohort_behind, linked_options
 from views.shared.widgets import plain
 from views.subjects.table import GROUP, ID, TICK, _apply
-from views.subjects.upload import file_name, project_file
+from views.subjects.upload import _file_name, _project_file
 
 ATLAS = load_atlas("schaefer100")
 ABSENT = (3, 10, 55, 70, 99)
@@ -472,7 +472,7 @@ def make_cohort(name: str, *, seed: int = 0) -> Cohort:
 
 def content_of(cohort: Cohort, *, chosen=HUBS | MODULES, settings=SETTINGS) -> bytes:
     view = View(LoadedCohort("own", cohort), cohort.subjects[1], settings, chosen)
-    return project_file(cohort, settings, saved_view(view), cohort.name)
+    return _project_file(cohort, settings, saved_view(view), cohort.name)
 
 
 def open_in(page, content: bytes, name: str = "study.biobgt"):
@@ -513,7 +513,7 @@ def test_saving_what_was_opened_gives_the_same_file(open_page) -> None:
     page.switch_page("views/modules.py").run()
     page.switch_page("views/subjects/page.py").run()
     view = page.session_state["view"]
-    again = project_file(view.cohort, view.settings, saved_view(view), view.cohort.name)
+    again = _project_file(view.cohort, view.settings, saved_view(view), view.cohort.name)
     assert again == content
 
 
@@ -557,7 +557,7 @@ def test_every_cohort_can_be_saved_under_a_name(open_page) -> None:
     [("Our study, wave 2", "Our_study_wave_2.biobgt"), ("../../etc", "etc.biobgt"), ("…", "project.biobgt")],
 )
 def test_file_is_named_after_the_project(name, file) -> None:
-    assert file_name(name) == file
+    assert _file_name(name) == file
 
 
 def test_demo_saved_and_opened_is_still_marked_as_simulated(open_page) -> None:
@@ -605,7 +605,7 @@ def test_changes_by_hand_are_in_the_file(open_page) -> None:
     next(button for button in page.button if button.label == "Remove the ticked subjects").click().run()
     assert_no_error(page)
     view = page.session_state["view"]
-    saved = open_project(io.BytesIO(project_file(view.cohort, view.settings, {}, "second"))).cohort
+    saved = open_project(io.BytesIO(_project_file(view.cohort, view.settings, {}, "second"))).cohort
     assert [(subject.id, subject.group) for subject in saved] == [("lab-1", "patients"), ("lab-2", "AD")]
     assert saved.notes[-1] == "Removed by hand: 1 subject (lab-0)."
 

@@ -22,11 +22,11 @@ from biobgt.base.references import Reference
 from biobgt.data import connectivity as connectome
 from biobgt.data.atlas import BUNDLED, BundledAtlas, numbered_atlas
 from biobgt.data.edits import remove_subjects, set_groups
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.hubs import hub_table
 from biobgt.readers import READERS, Reader, read_cohort, readable_suffixes
 from biobgt.readers.measurement import Reading
-from session.cohorts import UploadedFiles, _write_all, read_uploaded, safe_name, safe_path, take_in
+from session.cohorts import UploadedFiles, _safe_name, _safe_path, _write_all, read_uploaded, take_in
 from session.view import EXPORT_LIST
 from views.page_map import PAGES
 
@@ -64,9 +64,9 @@ def test_files_become_the_cohort_that_is_shown(open_page, abide, recordings) -> 
 
 
 def test_connectivity_is_estimated_once_per_uploaded_subject(open_page, abide, monkeypatch) -> None:
-    asked, estimate = [], connectome.correlation_of
+    asked, estimate = [], connectome._correlation_of
     page = open_page("subjects")
-    monkeypatch.setattr(connectome, "correlation_of", lambda series: asked.append(0) or estimate(series))
+    monkeypatch.setattr(connectome, "_correlation_of", lambda series: asked.append(0) or estimate(series))
     upload(page, *abide)
     for name in ("home", "hubs", "modules", "subjects"):
         page.switch_page(PAGES[name].script).run()
@@ -427,13 +427,13 @@ def test_nothing_stays_on_the_disk(files, tmp_path, monkeypatch) -> None:
     ],
 )
 def test_safe_name(name, safe) -> None:
-    assert safe_name(name) == safe
+    assert _safe_name(name) == safe
 
 
 @given(name=st.text())
 def test_safe_name_stays_in_its_folder(name) -> None:
     folder = Path("folder").resolve()
-    assert (folder / safe_name(name)).resolve().parent == folder
+    assert (folder / _safe_name(name)).resolve().parent == folder
 
 
 @pytest.mark.parametrize(
@@ -453,13 +453,13 @@ def test_safe_name_stays_in_its_folder(name) -> None:
     ],
 )
 def test_safe_path(name, place) -> None:
-    assert safe_path(name) == (None if place is None else Path(place))
+    assert _safe_path(name) == (None if place is None else Path(place))
 
 
 @given(name=st.text(alphabet="a./\\ :\x00~-", max_size=30))
 def test_safe_path_stays_in_its_folder(name) -> None:
     folder = Path("folder").resolve()
-    place = safe_path(name)
+    place = _safe_path(name)
     assert place is None or folder in (folder / place).resolve().parents
 
 
@@ -597,7 +597,7 @@ def test_atlas_is_on_the_hubs_page_in_its_link_and_in_the_export(open_page, atla
     assert set(figure(page, "hub_curves")["data"][0]["x"]) == set(REGIONS)
     assert page.selectbox(key="curve_order").value == "parts", "the labels of the atlas order its regions"
     with bundle_of([request], cohort) as archive:
-        assert make_figure(cohort, request).caption in captions_of(archive)
+        assert _make_figure(cohort, request).caption in captions_of(archive)
         assert sorted(numbers_of(archive, "01_hub_curves")["region"]) == sorted(REGIONS)
         assert "the 7 regions of Island 7" in archive.read("methods.md").decode()
         assert "@book{crusoe1719" in archive.read("references.bib").decode()

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from biobgt import Cohort, Subject, read_cohort
-from biobgt.base.files import as_meant, atomic_file, meant, safe_table, safe_text, write_atomically, write_csv
+from biobgt.base.files import _as_meant, atomic_file, meant, safe_table, safe_text, write_atomically, write_csv
 from biobgt.base.wording import escape_markdown
 from biobgt.cli.arguments import write_reading, write_table
 from biobgt.data.atlas import numbered_atlas
@@ -82,13 +82,13 @@ WORDS = st.text(st.characters(codec="utf-8"), max_size=12)
 @pytest.mark.parametrize("text", DANGEROUS)
 def test_formulas_are_written_as_text(text: str) -> None:
     assert safe_text(text) == f"'{text}"
-    assert as_meant(safe_text(text)) == text
+    assert _as_meant(safe_text(text)) == text
 
 
 @pytest.mark.parametrize("text", ["-0.5", "+3", "-1e-05", "-.5", "-1,5", "sub-01", "", "'quoted'", "a=b"])
 def test_numbers_and_other_words_stay(text: str) -> None:
     assert safe_text(text) == text
-    assert as_meant(text) == text
+    assert _as_meant(text) == text
 
 
 @given(WORDS)
@@ -97,7 +97,7 @@ def test_numbers_and_other_words_stay(text: str) -> None:
 @example("'-3")
 @example("-3")
 def test_every_text_comes_back(text: str) -> None:
-    assert as_meant(safe_text(text)) == text
+    assert _as_meant(safe_text(text)) == text
     assert not safe_text(text).startswith(("=", "@"))
 
 
@@ -169,7 +169,7 @@ def test_usual_captions_stay_as_they_are() -> None:
 def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     """Names of subjects and groups in the bundle's words and numbers."""
     from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-    from biobgt.export.bundle import captions_text
+    from biobgt.export.bundle import _captions_text
     from biobgt.export.making import make_files
     from biobgt.export.methods import methods_of
     from biobgt.export.writers import methods_files
@@ -185,7 +185,7 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     assert not any(cell.startswith("=") for row in numbers for cell in row)
     assert any(cell == f"'{name}" for row in numbers for cell in row)
     methods = methods_of([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
-    words = captions_text([files], ["one"]) + methods_files(methods, "one", "one")["one.md"].decode()
+    words = _captions_text([files], ["one"]) + methods_files(methods, "one", "one")["one.md"].decode()
     assert "img" in words
     assert "<img" not in MarkdownIt().render(words)
     assert "<b>" not in MarkdownIt().render(words)

@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from biobgt.base.errors import InputError, ReaderFault
-from biobgt.base.limits import Limits, current_limits, variable_of
+from biobgt.base.limits import Limits, _variable_of, current_limits
 
 
 def test_a_sentence_names_the_limit_what_was_found_and_how_to_raise_it() -> None:
@@ -26,7 +26,7 @@ def test_every_limit_is_raised_as_its_sentence_says(limit) -> None:
     variable, _, value = next(word for word in str(caught.value).split() if "=" in word).partition("=")
     raised = current_limits({variable: value})
     raised.check(limit, found, "The file")
-    assert variable == variable_of(limit)
+    assert variable == _variable_of(limit)
 
 
 @pytest.mark.parametrize("value", ["", "many", "-1", "0", "1e3", "²", "9" * 30])

@@ -20,7 +20,7 @@ from slow_subjects import end_abruptly, note_and_double
 
 from biobgt import InputError
 from biobgt.base import parallel as cluster
-from biobgt.base.parallel import map_on_cluster, map_subjects
+from biobgt.base.parallel import _map_on_cluster, map_subjects
 from biobgt.base.signals import interrupts_deferred
 
 double = partial(operator.mul, 2)
@@ -225,7 +225,7 @@ def test_a_worker_that_is_killed_costs_no_subject(scheduler, tmp_path):
             if done == 5:
                 processes[0].send_signal(signal.SIGKILL)
 
-        results = map_on_cluster(note_and_double, items, scheduler, progress=kill_one, tell=told.append)
+        results = _map_on_cluster(note_and_double, items, scheduler, progress=kill_one, tell=told.append)
     assert results == [2 * number for number in range(20)]
     assert seen == [(done, 20) for done in range(1, 21)]
     assert len(told) == 1
@@ -243,7 +243,7 @@ def test_a_cluster_whose_workers_all_end_says_so(scheduler, tmp_path, monkeypatc
         workers_of(scheduler, 1) as processes,
         pytest.raises(InputError, match=r"has had no workers for 2 s; \d+ of 20 subjects are done. Start workers"),
     ):
-        map_on_cluster(
+        _map_on_cluster(
             note_and_double,
             items,
             scheduler,
@@ -258,7 +258,7 @@ def test_a_cluster_without_workers_says_so(scheduler, monkeypatch):
     monkeypatch.setattr(cluster, "NO_WORKERS_S", 1.0)
     told = []
     with pytest.raises(InputError, match="has had no workers for 1 s; 0 of 2 subjects are done"):
-        map_on_cluster(abs, [1, 2], scheduler, tell=told.append)
+        _map_on_cluster(abs, [1, 2], scheduler, tell=told.append)
     assert told == [f"The Dask scheduler at '{scheduler}' has no workers: waiting 1 s for one."]
 
 
@@ -269,12 +269,12 @@ def test_a_subject_that_ends_every_worker_is_named():
     ):
         client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
         with pytest.raises(InputError, match="Subject 1 of 1 was given to several workers"):
-            map_on_cluster(end_abruptly, [0], served.scheduler_address)
+            _map_on_cluster(end_abruptly, [0], served.scheduler_address)
 
 
 def test_a_sentence_from_a_worker_arrives(scheduler):
     with workers_of(scheduler, 1), pytest.raises(TypeError, match="bad operand type"):
-        map_on_cluster(abs, [1, "x"], scheduler)
+        _map_on_cluster(abs, [1, "x"], scheduler)
 
 
 def test_a_scheduler_that_is_killed_ends_the_job_with_a_sentence(tmp_path):
@@ -284,4 +284,4 @@ def test_a_scheduler_that_is_killed_ends_the_job_with_a_sentence(tmp_path):
         workers_of(address, 1),
         pytest.raises(InputError, match=r"was lost \(\w+\) after 2 of 20 subjects. Start it and the job again."),
     ):
-        map_on_cluster(note_and_double, items, address, progress=lambda done, _: process.kill() if done == 2 else None)
+        _map_on_cluster(note_and_double, items, address, progress=lambda done, _: process.kill() if done == 2 else None)

@@ -12,7 +12,7 @@ import pytest
 
 import biobgt.base.folders
 from biobgt.base.errors import InputError
-from biobgt.base.folders import MANIFEST, complete_earlier, read_manifest, result_folder
+from biobgt.base.folders import MANIFEST, _complete_earlier, _read_manifest, result_folder
 
 CALLS = ("os.", "shutil.", "tempfile.")
 ABOUT = {"command": "biobgt tables", "version": "1"}
@@ -36,7 +36,7 @@ def contents(folder):
 
 
 def changed(folder):
-    manifest = read_manifest(folder)
+    manifest = _read_manifest(folder)
     return [name for name in manifest.files if not manifest.unchanged(folder, name)]
 
 
@@ -88,7 +88,7 @@ def of(words, names):
 def test_a_folder_is_made_with_a_manifest_that_holds(tmp_path):
     write(tmp_path / "deep" / "out", "x", OLD)
     out = tmp_path / "deep" / "out"
-    manifest = read_manifest(out)
+    manifest = _read_manifest(out)
     assert set(manifest.files) == {"tables/a.csv", "tables/b.csv", "tables/gone.csv", "tables_summary.csv"}
     assert manifest.jobs["tables"]["command"] == "biobgt tables"
     assert changed(out) == []
@@ -111,7 +111,7 @@ def test_subjects_that_are_gone_leave_no_table_and_other_jobs_keep_theirs(tmp_pa
         "hubs_summary.csv": "hubs",
     }
     assert out.stat().st_ino != before  # exchanged as a whole
-    assert set(read_manifest(out).jobs) == {"tables", "hubs"}
+    assert set(_read_manifest(out).jobs) == {"tables", "hubs"}
     assert changed(out) == []
     assert listed(tmp_path) == ["out"]
 
@@ -184,14 +184,14 @@ def test_words_that_are_no_text_are_written_and_read_again(tmp_path):
     out, odd = tmp_path / "out", "patient-\udcff"
     with result_folder(out, job="tables", about=ABOUT | {"command": f"biobgt info {odd}"}) as folder:
         (folder / "a.csv").write_text("1")
-    assert read_manifest(out).jobs["tables"]["command"] == f"biobgt info {odd}"
+    assert _read_manifest(out).jobs["tables"]["command"] == f"biobgt info {odd}"
     write(out, "new")
-    assert set(read_manifest(out).jobs) == {"tables"}
+    assert set(_read_manifest(out).jobs) == {"tables"}
     document = json.loads((out / MANIFEST).read_text())
     document["jobs"]["tables"]["command"] = "\ud800"
     (out / MANIFEST).write_text(json.dumps(document))
     write(out, "new", job="hubs")
-    assert set(read_manifest(out).jobs) == {"tables", "hubs"}
+    assert set(_read_manifest(out).jobs) == {"tables", "hubs"}
 
 
 def test_a_table_behind_a_link_is_not_deleted(tmp_path):
@@ -227,7 +227,7 @@ def test_killed_anywhere_it_is_the_old_or_the_new_and_the_next_job_clears_up(tmp
         if out.exists() and not kept:  # at this very moment
             assert contents(out) in (old, new), point
         assert out.exists() or not kept, point
-        complete_earlier(out)  # what the next job begins with
+        _complete_earlier(out)  # what the next job begins with
         assert contents(out) in (old, new), point
         assert changed(out) == []
         assert [path.name for path in out.parent.rglob(".*")] == [], point
@@ -286,7 +286,7 @@ def test_results_for_another_folder_stay_with_it(tmp_path):
     _plant(tmp_path / "out", ".")  # for the outer folder, in it
     write(inner, "new")
     assert "planted.csv" not in contents(inner)
-    complete_earlier(tmp_path / "out")
+    _complete_earlier(tmp_path / "out")
     assert (tmp_path / "out" / "planted.csv").exists()
 
 

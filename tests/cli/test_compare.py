@@ -15,7 +15,7 @@ from biobgt.groups.compare import Compared
 from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules import find_modules, measure_modules
-from biobgt.modules.compare import module_difference, shuffled_changes
+from biobgt.modules.compare import _module_difference, shuffled_changes
 from biobgt.modules.measures import ModuleOptions
 from biobgt.readers import read_cohort
 from biobgt.results.store import FolderStore
@@ -190,7 +190,7 @@ def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_coho
         ]
         for group in ("NC", "AD")
     )
-    expected = module_difference(first, second, n_permutations=100, seed=2)
+    expected = _module_difference(first, second, n_permutations=100, seed=2)
     row = pd.read_csv(tmp_path / "compare_modules.csv").iloc[0]
     assert row["ami"] == pytest.approx(expected.agreement.ami)
     assert row["p"] == pytest.approx(expected.p)

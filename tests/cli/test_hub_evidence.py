@@ -43,8 +43,8 @@ def test_partial_correlation_stands_beside_spearmans(run, small, small_cohort, t
 
 
 def test_connectivity_is_estimated_once_per_subject(run, small, tmp_path, monkeypatch):
-    asked, estimate = [], connectome.correlation_of
-    monkeypatch.setattr(connectome, "correlation_of", lambda series: asked.append(0) or estimate(series))
+    asked, estimate = [], connectome._correlation_of
+    monkeypatch.setattr(connectome, "_correlation_of", lambda series: asked.append(0) or estimate(series))
     ended = run("hubs", small[0], "--atlas", small[1], "--out", tmp_path, "--level", LEVEL, "--workers", 1)
     assert ended.code == 0, ended.err
     assert len(asked) == 6

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from biobgt.base.folders import MANIFEST, read_manifest
+from biobgt.base.folders import MANIFEST, _read_manifest
 
 TESTS = Path(__file__).parents[1]
 # The real command, whose subjects take a minute each.
@@ -81,7 +81,7 @@ def test_what_a_killed_job_left_is_cleared_by_the_next(start, run, small, tmp_pa
     assert ended.code == 0
     assert not left[0].exists()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-    manifest = read_manifest(tmp_path / "out")
+    manifest = _read_manifest(tmp_path / "out")
     assert all(manifest.unchanged(tmp_path / "out", name) for name in manifest.files)
 
 
@@ -96,7 +96,7 @@ def test_a_second_cohort_leaves_no_tables_of_the_first(run, small, tmp_path):
     assert run("hubs", tmp_path / "fewer", *how).code == 0
     assert {path.name for path in (out / "hubs").iterdir()} == {"s0.csv", "s3.csv"}
     assert len(list((out / "modules").iterdir())) == 6  # another job's
-    manifest = read_manifest(out)
+    manifest = _read_manifest(out)
     assert manifest.jobs["hubs"]["command"] == "biobgt hubs fewer --atlas twelve.csv --out out --workers 1"
     assert _names(out) == {MANIFEST, *manifest.files}
 
@@ -115,7 +115,7 @@ def test_figures_are_added_to_a_folder(run, small, tmp_path):
             name,
         )
         assert ended.code == 0, ended.err
-    assert set(read_manifest(tmp_path / "figures").jobs) == {"figure one", "figure two"}
+    assert set(_read_manifest(tmp_path / "figures").jobs) == {"figure one", "figure two"}
     assert {"figures/one.svg", "figures/two.svg"} <= _names(tmp_path / "figures")
 
 

@@ -34,7 +34,7 @@ from biobgt.data.atlas import (
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.quality import LEAST_MIRROR, atlas_check
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.readers import find_atlas, read_atlas
 from biobgt.results.measured import Measured
 
@@ -329,7 +329,7 @@ def test_the_name_of_a_file_tells_it(island, tmp_path, rng):
 def test_its_work_is_among_the_citations_of_a_figure(island, data):
     measured = Measured(read_cohort(data))
     request = FigureRequest("connectivity_heatmap", CohortRef("data"), "s1", ConnectomeSettings())
-    made = make_figure(measured.cohort, request)
+    made = _make_figure(measured.cohort, request)
     assert ISLAND in made.citations
     assert "the 7 regions of Island 7" in made.methods[0]
     assert "An Atlas of Seven Regions" in bibliography(made.citations)

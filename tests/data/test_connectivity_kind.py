@@ -14,11 +14,11 @@ from biobgt.data.connectivity import brain_graph, graph_from_connectivity
 from biobgt.data.edits import add_subjects, set_given_kind
 from biobgt.data.graph import KINDS, ConnectomeSettings, told_kind
 from biobgt.data.quality import quality_table
-from biobgt.export.methods import acquisition_sentences, people_sentences
+from biobgt.export.methods import _acquisition_sentences, _people_sentences
 from biobgt.export.request import CohortRef, cohort_sha256
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.connectivity import connectivity_shades
-from biobgt.figures.hubs import little_strength_sentence
+from biobgt.figures.hubs import _little_strength_sentence
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
@@ -218,7 +218,7 @@ def sayings(cohort: Cohort) -> dict[str, str]:
         words += [str(drawn["layout"].get("coloraxis")), *(str(trace.get("name")) for trace in drawn["data"])]
         said[name] = " ".join([figure.title, figure.caption, *figure.methods, *words])
     ref = CohortRef("study")
-    people = [*people_sentences(ref, cohort), *acquisition_sentences(cohort)]
+    people = [*_people_sentences(ref, cohort), *_acquisition_sentences(cohort)]
     said["methods"] = " ".join(str(getattr(one, "what", one)) for one in people)
     said["settings"] = measured.settings.describe(cohort.kind)
     said["quality"] = " ".join([*quality_table(cohort).columns, *quality_table(cohort)["warnings"]])
@@ -245,8 +245,8 @@ def test_a_given_functional_matrix_was_not_estimated_here() -> None:
 def test_near_zero_means_are_remarked_on_only_in_functional_connectivity() -> None:
     measured = Measured(cohort_of("tiny")).of("s0")
     assert measured.mean_connectivity()[0] < 0.05
-    assert little_strength_sentence(measured) == ""
-    assert "global-signal" in little_strength_sentence(Measured(cohort_of("functional")).of("s0"))
+    assert _little_strength_sentence(measured) == ""
+    assert "global-signal" in _little_strength_sentence(Measured(cohort_of("functional")).of("s0"))
 
 
 def test_colours_follow_the_values() -> None:

@@ -11,15 +11,15 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Source
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.edits import (
+    _group_name,
+    _join_series,
     add_subjects,
     apply_recording_rule,
     change_atlas,
     check_run,
     confirm_atlas,
     edit_again,
-    group_name,
     hand_edits,
-    join_series,
     keep_shared_regions,
     missing_regions,
     missing_words,
@@ -28,7 +28,7 @@ from biobgt.data.edits import (
 )
 from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap
 from biobgt.figures.drawing import GAP_COLOUR
-from biobgt.figures.hubs import HubBrainOptions, HubCurvesOptions, hub_brain, hub_curves
+from biobgt.figures.hubs import HubCurvesOptions, _HubBrainOptions, hub_brain, hub_curves
 from biobgt.figures.register import NoOptions
 from biobgt.figures.screen import draw_on_screen
 from biobgt.readers import ReadOptions, stream_subjects
@@ -51,12 +51,12 @@ def cohort(rng) -> Cohort:
     [("NC", "NC"), (" adhd", "ADHD"), ("first\n episode ", "first episode"), ("", None), ("  ", None), (None, None)],
 )
 def test_group_names_are_tidied(text, name) -> None:
-    assert group_name(text) == name
+    assert _group_name(text) == name
 
 
 def test_endless_group_name_is_a_sentence() -> None:
     with pytest.raises(InputError, match="61 letters"):
-        group_name("x" * 61)
+        _group_name("x" * 61)
 
 
 def test_groups_are_set_and_noted(cohort) -> None:
@@ -251,7 +251,7 @@ def test_they_are_gaps_in_the_figures(five_absent):
     assert len(connectivity_distribution(measured, NoOptions()).numbers()) == 95 * 94 / 2
     curves = hub_curves(measured, HubCurvesOptions(measures=("node_entanglement",), order="atlas"))
     assert np.flatnonzero(np.isnan(curves.marks[0].y)).tolist() == list(ABSENT)
-    brain = hub_brain(measured, HubBrainOptions(brain="inflated"))
+    brain = hub_brain(measured, _HubBrainOptions(brain="inflated"))
     assert brain.numbers()["node_entanglement_rank"].isna().sum() == 5
     painted = [trace for trace in draw_on_screen(brain)["data"] if trace["name"] == "regions"]
     named = " ".join(text for trace in painted for text in trace["text"])
@@ -312,7 +312,7 @@ def test_shared_regions_keep_names_networks_and_places(differing):
     np.testing.assert_array_equal(shared.atlas.coordinates, ATLAS.coordinates[kept])
     np.testing.assert_array_equal(shared["s2"].series, differing["s2"].series[:, kept])
     assert missing_regions(shared).anywhere == ()
-    brain = hub_brain(Measured(shared).of("s0"), HubBrainOptions(brain="pial"))
+    brain = hub_brain(Measured(shared).of("s0"), _HubBrainOptions(brain="pial"))
     assert "98 regions painted on the pial" in brain.caption
     assert keep_shared_regions(shared) is shared
 
@@ -455,7 +455,7 @@ def test_a_run_that_nobody_has_is_a_sentence(recorded):
 
 
 def test_silent_regions_stay_silent_when_joined():
-    joined = join_series([np.array([[1.0, 5.0], [2, 5], [6, 5]])] * 2)
+    joined = _join_series([np.array([[1.0, 5.0], [2, 5], [6, 5]])] * 2)
     np.testing.assert_array_equal(joined[:, 1], 0)
     np.testing.assert_allclose(joined[:, 0].std(), 1)
 

@@ -4,7 +4,7 @@ from scipy.signal import butter, sosfiltfilt
 
 from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.data.quality import mean_connectivity, quality_flags, quality_table, same_series
+from biobgt.data.quality import _same_series, mean_connectivity, quality_flags, quality_table
 from biobgt.readers import read_cohort
 
 ATLAS = numbered_atlas(10)
@@ -49,12 +49,12 @@ def test_copied_regions_are_named(series, change):
     copied = series.copy()
     copied[:, [4, 8]] = change(series[:, [1]])
     subject = Subject(id="s", series=copied, tr=2.0)
-    assert same_series(subject) == (1, 4, 8)
+    assert _same_series(subject) == (1, 4, 8)
     (flag,) = quality_flags(subject, ATLAS)
     assert (flag.name, flag.level) == ("same series", "warning")
     assert flag.sentence.startswith("3 regions (Region 2, Region 5, Region 9) have the same series as another region")
-    assert same_series(Subject(id="m", connectivity=np.corrcoef(copied.T))) == (1, 4, 8)
-    assert same_series(Subject(id="w", connectivity=7 * np.abs(np.corrcoef(copied.T)))) == ()
+    assert _same_series(Subject(id="m", connectivity=np.corrcoef(copied.T))) == (1, 4, 8)
+    assert _same_series(Subject(id="w", connectivity=7 * np.abs(np.corrcoef(copied.T)))) == ()
     table = quality_table(Cohort("c", (subject, Subject(id="t", series=series)), ATLAS))
     assert table["same series"].tolist() == [3, 0]
 
@@ -69,7 +69,7 @@ def test_thirty_identical_columns_raise_a_flag(rng):
 def test_silent_regions_are_not_the_same_series(series):
     silent = series.copy()
     silent[:, [2, 7]] = 0
-    assert same_series(Subject(id="s", series=silent)) == ()
+    assert _same_series(Subject(id="s", series=silent)) == ()
 
 
 def test_suspicious_connectivity(rng):

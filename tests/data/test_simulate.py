@@ -23,15 +23,15 @@ from biobgt.data.simulate import (
     SPIKE_SD,
     SPIKES,
     _draw_factor,
+    _draw_severity,
+    _phase_randomised,
     add_noise,
     corrupt,
     demo_cohort,
     draw_series,
-    draw_severity,
     fade_connectivity,
     fade_series,
     load_parameters,
-    phase_randomised,
     simulate_progression,
     vulnerability,
 )
@@ -316,7 +316,7 @@ def test_long_faded_series_have_the_faded_correlations(rng):
 @pytest.mark.parametrize("n_timepoints", [100, 101])
 def test_noise_has_each_regions_own_spectrum(n_timepoints, rng):
     series = np.cumsum(rng.standard_normal((n_timepoints, 3)), axis=0)
-    noise = phase_randomised(series, seed=0)
+    noise = _phase_randomised(series, seed=0)
     expected = np.abs(np.fft.rfft(series - series.mean(axis=0), axis=0))
     np.testing.assert_allclose(np.abs(np.fft.rfft(noise, axis=0)), expected, atol=1e-9)
     assert not np.allclose(noise, series - series.mean(axis=0))
@@ -348,7 +348,7 @@ def test_connections_of_hubs_and_of_the_default_mode_fade_most():
 
 
 def test_severities_are_ordered_and_spread():
-    drawn = {group: [draw_severity(group, seed=seed) for seed in range(200)] for group in SEVERITY}
+    drawn = {group: [_draw_severity(group, seed=seed) for seed in range(200)] for group in SEVERITY}
     assert set(drawn["NC"]) == {0.0}
     for group in ("MCI", "AD"):
         assert np.mean(drawn[group]) == pytest.approx(SEVERITY[group].mean, abs=0.03)
@@ -372,7 +372,7 @@ def test_a_subject_brought_as_a_matrix_progresses_too():
     control = Subject(id="c1", connectivity=THREE, group="NC")
     patient = simulate_progression(control, "MCI", np.ones(3), seed=0)
     assert patient.series is None
-    severity = draw_severity("MCI", seed=0)
+    severity = _draw_severity("MCI", seed=0)
     assert patient.connectivity[0, 1] == pytest.approx(0.6 * (1 - severity))
 
 
@@ -393,7 +393,7 @@ def test_impossible_fading_is_refused(v, severity, sentence):
 
 def test_an_unknown_group_is_refused():
     with pytest.raises(InputError, match="no group 'ASD'"):
-        draw_severity("ASD", seed=0)
+        _draw_severity("ASD", seed=0)
 
 
 @pytest.fixture

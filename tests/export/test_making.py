@@ -12,7 +12,7 @@ from biobgt import Cohort, ConnectomeSettings, InputError, Subject, load_atlas
 from biobgt.base.references import REFERENCES
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
@@ -37,7 +37,7 @@ def one(measured):
 
 @pytest.mark.parametrize("figure", sorted(OF_SUBJECTS - BRAINS))
 def test_figure_is_made_at_its_width_with_numbers_words_and_known_citations(measured, figure):
-    made = make_figure(measured, request_of(figure), PaperStyle(width_mm=114))
+    made = _make_figure(measured, request_of(figure), PaperStyle(width_mm=114))
     assert made.figure.get_figwidth() * MM_PER_INCH == pytest.approx(114)
     assert len(made.numbers) > 0
     assert "imulated" in made.caption
@@ -49,7 +49,7 @@ def test_hub_numbers_are_the_command_lines(measured, one):
     options = {"gamma": 3.0, "perturbation": "remove"}
     table = analyse_hubs(one, ConnectomeSettings(), HubAnalysisOptions(**options)).tables[SUBJECT].set_index("region")
     request = FigureRequest("hub_curves", DEMO, SUBJECT, options={**options, "scale": "raw", "order": "by NE"})
-    numbers = make_figure(measured, request).numbers.set_index("region")
+    numbers = _make_figure(measured, request).numbers.set_index("region")
     assert numbers["node_entanglement"].is_monotonic_decreasing
     for measure in ("node_entanglement", "node_efficiency", "fc_strength"):
         np.testing.assert_allclose(numbers[measure], table.loc[numbers.index, measure], rtol=1e-9, atol=1e-12)
@@ -58,7 +58,7 @@ def test_hub_numbers_are_the_command_lines(measured, one):
 
 def test_group_band_is_the_mean_of_its_members(measured):
     request = FigureRequest("hub_curves", DEMO, SUBJECT, options={"group": True, "scale": "raw"})
-    numbers = make_figure(measured, request).numbers
+    numbers = _make_figure(measured, request).numbers
     members = measured.cohort.group("AD")
     strengths = []
     for subject in members:
@@ -70,7 +70,7 @@ def test_group_band_is_the_mean_of_its_members(measured):
 def test_module_numbers_are_the_command_lines(measured, one):
     partition = analyse_modules(one, options=ModuleOptions(resolution=1.2, seed=5)).partitions[SUBJECT]
     request = FigureRequest("module_heatmap", DEMO, SUBJECT, options={"resolution": 1.2, "seed": 5})
-    numbers = make_figure(measured, request).numbers.set_index("region")
+    numbers = _make_figure(measured, request).numbers.set_index("region")
     regions = measured.atlas.regions
     assert dict(numbers["module"]) == dict(zip(regions, partition.labels.tolist(), strict=True))
     assert numbers["module"].replace(0, 99).is_monotonic_increasing  # regions in no module come last
@@ -79,8 +79,8 @@ def test_module_numbers_are_the_command_lines(measured, one):
 
 
 def test_flow_ribbons_carry_the_regions(measured):
-    made = make_figure(measured, request_of("module_flow"))
-    roles = make_figure(measured, request_of("role_map")).numbers
+    made = _make_figure(measured, request_of("module_flow"))
+    roles = _make_figure(measured, request_of("role_map")).numbers
     labels = measured.atlas.labelling("dosenbach")
     pairs = [(m, label) for m, label in zip(roles["module"], labels, strict=True) if label is not None and m]
     expected = pd.Series(pairs).value_counts()
@@ -98,13 +98,13 @@ def test_flow_ribbons_carry_the_regions(measured):
     [("dosenbach", "six networks (Dosenbach et al. 2010)"), ("paper", "paper (Peng et al. 2025)")],
 )
 def test_functional_labels_are_cited_as_whose_they_are(measured, labelling, named):
-    made = make_figure(measured, request_of("module_flow", labelling=labelling))
+    made = _make_figure(measured, request_of("module_flow", labelling=labelling))
     assert named in made.methods[-1]
     assert ("dosenbach2010" in made.citations) == (labelling == "dosenbach")
 
 
 def test_resolution_sweep_draws_its_numbers(measured):
-    made = make_figure(measured, request_of("resolution_sweep"))
+    made = _make_figure(measured, request_of("resolution_sweep"))
     lines = {line.get_label(): line for axes in made.figure.axes for line in axes.lines}
     np.testing.assert_array_equal(lines["Number of modules"].get_ydata(), made.numbers["n_modules"])
     np.testing.assert_array_equal(lines["Modularity Q"].get_ydata(), made.numbers["q"])
@@ -123,7 +123,7 @@ def model():
 def test_figures_of_a_model_have_its_numbers(model, figure):
     ref, measured = model
     groups = {"first": "NC", "second": "AD"} if figure == "attention_difference" else {}
-    made = make_figure(measured, FigureRequest(figure, ref, options=groups), PaperStyle(width_mm=174))
+    made = _make_figure(measured, FigureRequest(figure, ref, options=groups), PaperStyle(width_mm=174))
     assert made.figure.get_figwidth() * MM_PER_INCH == pytest.approx(174)
     assert "imulated" in made.caption
     results, numbers = load_groups(MODEL), made.numbers
@@ -149,9 +149,9 @@ def test_figures_of_a_model_refuse_what_it_does_not_have(model, measured):
         (FigureRequest("hub_curves", ref, "sim-AD-001"), "no subject"),
     ):
         with pytest.raises(InputError, match=said):
-            make_figure(own, request)
+            _make_figure(own, request)
     with pytest.raises(InputError, match="shows a model"):
-        make_figure(measured, FigureRequest("roc", DEMO))
+        _make_figure(measured, FigureRequest("roc", DEMO))
     with pytest.raises(InputError, match="trained anew"):
         CohortRef(MODEL, model=True, sha256="0" * 64).draw()
 
@@ -224,20 +224,20 @@ def test_cohort_hash_tells_numbers_groups_and_order_apart(measured):
 def test_options_that_cannot_be_end_with_a_sentence(measured, figure, options, word):
     subject = None if figure.startswith("group") else SUBJECT
     with pytest.raises(InputError, match=word):
-        make_figure(measured, FigureRequest(figure, DEMO, subject, options=OPTIONS.get(figure, {}) | options))
+        _make_figure(measured, FigureRequest(figure, DEMO, subject, options=OPTIONS.get(figure, {}) | options))
 
 
 @pytest.mark.parametrize(("subject", "word"), [(None, "name the subject"), ("nobody", "nobody")])
 def test_a_figure_of_nobody_ends_with_a_sentence(measured, subject, word):
     with pytest.raises(InputError, match=word):
-        make_figure(measured, FigureRequest("hub_curves", DEMO, subject))
+        _make_figure(measured, FigureRequest("hub_curves", DEMO, subject))
 
 
 @pytest.mark.parametrize("figure", ["region_surroundings", "modularity_against_chance"])
 def test_a_graph_without_connections_ends_with_a_sentence(measured, figure):
     settings = ConnectomeSettings(threshold="absolute", level=1.0)
     with pytest.raises(InputError, match="no connection left"):
-        make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, settings))
+        _make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, settings))
 
 
 def test_options_are_read_as_the_command_line_has_them():

@@ -23,15 +23,15 @@ from biobgt.export.making import make_files
 from biobgt.export.methods import (
     Cited,
     ToComplete,
-    acquisition_sentences,
+    _acquisition_sentences,
+    _model_paragraphs,
+    _named_figures,
+    _own_work,
+    _people_sentences,
+    _shown_sentences,
+    _software_sentences,
     cut,
     methods_of,
-    model_paragraphs,
-    named_figures,
-    own_work,
-    people_sentences,
-    shown_sentences,
-    software_sentences,
 )
 from biobgt.export.writers import latex, methods_files
 from biobgt.figures.paper_style import PaperStyle
@@ -122,11 +122,11 @@ def test_a_sentence_of_some_figures_says_which(methods):
     about = [paragraph.about for paragraph in dict(methods.sections)["Analysis"]]
     assert about[0] == ""  # graphs are behind all
     assert about[1:3] == ["Figures 1 and 2", "Figures 3 to 6"]
-    assert named_figures([1, 2, 3, 5, 7, 8]) == "Figures 1 to 3, 5, 7 and 8"
+    assert _named_figures([1, 2, 3, 5, 7, 8]) == "Figures 1 to 3, 5, 7 and 8"
 
 
 def test_participants_have_groups_age_sex_and_motion_once_per_person(own):
-    opening, controls, patients, *places = people_sentences(CohortRef("mine"), own)
+    opening, controls, patients, *places = _people_sentences(CohortRef("mine"), own)
     assert opening == (
         "We analysed resting-state fMRI of 5 recordings of 4 participants: 2 NC (normal controls) and 2 ASD (autism "
         "spectrum disorder)."
@@ -145,12 +145,12 @@ def test_participants_have_groups_age_sex_and_motion_once_per_person(own):
 
 def test_what_the_cohort_does_not_tell_is_a_marked_place(own):
     bare = replace(own, subjects=tuple(replace(subject, phenotypes={}) for subject in own))
-    assert people_sentences(CohortRef("mine"), bare)[1].what.startswith("age; sex; motion; recruitment")
-    length, place = acquisition_sentences(own)
+    assert _people_sentences(CohortRef("mine"), bare)[1].what.startswith("age; sex; motion; recruitment")
+    length, place = _acquisition_sentences(own)
     assert length == "Recordings had 30 time points."
     assert "repetition time" in place.what
     timed = replace(own, subjects=tuple(replace(subject, tr=2.0 + (i > 2)) for i, subject in enumerate(own)))
-    length, place = acquisition_sentences(timed)
+    length, place = _acquisition_sentences(timed)
     assert length == "Recordings had 30 time points, recorded every 2 to 3 s."
     assert "repetition time" not in place.what
     assert "scanner" in place.what
@@ -162,7 +162,7 @@ def test_how_series_were_taken_from_images_is_told(own):
     of_image = replace(first, source=Source("a.nii.gz", 1, "0", "nii", used))
     bare = {"regions": "spheres of 5 mm", "confounds": "none"}
     plain = replace(second, source=Source("b.nii.gz", 1, "0", "nii", bare))
-    said = acquisition_sentences(replace(own, subjects=(of_image, plain, *others)))
+    said = _acquisition_sentences(replace(own, subjects=(of_image, plain, *others)))
     extracted = "extracted with nilearn (Abraham et al. 2014), with"
     assert said[1:3] == [
         f"Region series were the mean over labels of atlas.nii.gz, {extracted} the confound strategy 'simple', "
@@ -175,21 +175,21 @@ def test_matrices_and_silent_regions_are_told(own):
     matrix = np.eye(4)
     matrix[0, 1] = matrix[1, 0] = 0.5
     brought = replace(own.subjects[0], series=None, connectivity=matrix)
-    said = acquisition_sentences(replace(own, subjects=(brought, *own.subjects[1:])))
+    said = _acquisition_sentences(replace(own, subjects=(brought, *own.subjects[1:])))
     assert "Of 1 recording the functional connectivity matrix was given, and taken as it was." in said
     assert "In 1 recording 2 regions had no signal and no connection." in said
 
 
 def test_simulated_subjects_have_no_acquisition_and_are_called_so(methods, measured):
     assert list(dict(methods.sections)) == ["Participants", "Analysis", "Figures", "Software"]
-    said = " ".join(str(one) for one in people_sentences(DEMO, measured.cohort))
+    said = " ".join(str(one) for one in _people_sentences(DEMO, measured.cohort))
     assert "6 simulated subjects of the demo cohort 'ad', drawn with seed 3" in said
     assert "results obtained with them are not evidence about people" in said
 
 
 def test_figures_say_whom_they_show(measured):
     requests = [request_of("hub_curves"), request_of("group_module_flow"), request_of("role_map")]
-    assert shown_sentences(requests, {DEMO: measured.cohort}) == [
+    assert _shown_sentences(requests, {DEMO: measured.cohort}) == [
         f"Figures 1 and 3 show subject {SUBJECT} (AD, simulated).",
         "Figure 2 shows the groups NC (n = 2) and AD (n = 2).",
     ]
@@ -207,37 +207,37 @@ def test_figures_say_whom_they_show(measured):
 def test_training_data_of_a_model_are_named_and_cited(model, named):
     if model.partition("/")[0] not in pretrained_names():
         pytest.skip(f"the trained model {model} is not on this machine")
-    told, cited = model_paragraphs([model])
+    told, cited = _model_paragraphs([model])
     said = " ".join(str(sentence) for paragraph in told for sentence in paragraph)
     assert f"({named})" in said
     assert len(told) == 1 + ("/" in model)  # a readout brings its network
     assert {work(one).short for one in cited} >= set(named.split("; "))
     assert ("simulated" in said) == (model != "abide-cc200" and model != "cni-adhd-cc200")
     (request,) = [FigureRequest("roc", CohortRef(model, model=True))]
-    (sentence,) = shown_sentences([request], {request.cohort: request.cohort.draw()})
+    (sentence,) = _shown_sentences([request], {request.cohort: request.cohort.draw()})
     assert sentence == (
         f"Figure 1 shows results of the model {model} in held-out subjects of the cohort that it was trained on."
     )
 
 
 def test_software_is_cited_as_its_citation_file_says(monkeypatch):
-    said, cited = software_sentences(VERSIONS)
+    said, cited = _software_sentences(VERSIONS)
     assert f"BioBGT Explorer, version {biobgt.__version__} (" in said[0]
-    assert own_work().fields["note"].endswith(biobgt.__version__)
-    assert re.fullmatch(r"20\d\d", own_work().fields["year"])
-    assert own_work().key in {work(one).key for one in cited}
+    assert _own_work().fields["note"].endswith(biobgt.__version__)
+    assert re.fullmatch(r"20\d\d", _own_work().fields["year"])
+    assert _own_work().key in {work(one).key for one in cited}
     about = {"title": "BioBGT Explorer", "version": "9", "date-released": "2030-01-01", "authors": [{"name": "We"}]}
     monkeypatch.setattr(own_citation, "_about", lambda: about)
-    assert "names no address" in software_sentences(VERSIONS)[0][-1].what
+    assert "names no address" in _software_sentences(VERSIONS)[0][-1].what
     monkeypatch.setattr(own_citation, "_about", lambda: about | {"repository-code": "https://example.org/b"})
-    said, _ = software_sentences(VERSIONS)
+    said, _ = _software_sentences(VERSIONS)
     assert "(We 2030; Peng et al. 2025), available at https://example.org/b" in said[0]
     assert not any(isinstance(one, ToComplete) for one in said)
-    assert own_work().fields["url"] == "https://example.org/b"
+    assert _own_work().fields["url"] == "https://example.org/b"
 
 
 def test_references_are_listed_without_codes_of_bibtex():
-    cited = [*REFERENCES.values(), *(work(one) for story in DATASETS.values() for one in story.works), own_work()]
+    cited = [*REFERENCES.values(), *(work(one) for story in DATASETS.values() for one in story.works), _own_work()]
     cited += [work(one) for name in BUNDLED for one in load_atlas(name).cites]
     for one in cited:
         assert not set(one.entry) & set("\\{}")

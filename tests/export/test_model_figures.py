@@ -14,8 +14,8 @@ from biobgt.base.references import REFERENCES, bibliography
 from biobgt.base.wording import percent
 from biobgt.cli.main import app
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import make_figure
-from biobgt.export.methods import model_paragraphs
+from biobgt.export.making import _make_figure
+from biobgt.export.methods import _model_paragraphs
 from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained, pretrained_names
@@ -51,7 +51,7 @@ def test_maps_take_the_scale_that_is_asked_for(model):
 
 def make(model, figure, **options):
     ref, measured = model
-    made = make_figure(measured, FigureRequest(figure, ref, options=options), PaperStyle(width_mm=174, dpi=72))
+    made = _make_figure(measured, FigureRequest(figure, ref, options=options), PaperStyle(width_mm=174, dpi=72))
     assert made.figure.get_figwidth() * MM_PER_INCH == pytest.approx(174)
     assert_words(made)
     return made
@@ -141,7 +141,7 @@ def test_results_and_reliability_are_the_cards_and_out_of_fold(model, results):
 
 
 def test_subjects_attention_is_the_ensembles(model, measured, results):
-    made = make_figure(measured, asked("subject_attention", group="MCI", order="atlas", layer=1))
+    made = _make_figure(measured, asked("subject_attention", group="MCI", order="atlas", layer=1))
     seen = load_pretrained(MODEL).explain([measured.cohort[SUBJECT]]).attention[0]
     own, beside = (part.drop(columns=["of", "region"]) for _, part in made.numbers.groupby("of", sort=False))
     np.testing.assert_allclose(own, 90 * seen[0].mean(axis=0), rtol=1e-4)
@@ -150,12 +150,12 @@ def test_subjects_attention_is_the_ensembles(model, measured, results):
     assert made.caption.startswith(f"Simulated subject {SUBJECT}")
     assert made.caption.endswith(NOT_A_DIAGNOSIS)
     assert_words(made)
-    by_default = make_figure(measured, asked("subject_attention")).numbers
+    by_default = _make_figure(measured, asked("subject_attention")).numbers
     assert by_default["of"].unique().tolist() == [SUBJECT, "mean of AD (n = 154)"]
 
 
 def test_subjects_probability_is_the_ensembles_among_out_of_fold_ones(model, measured, results):
-    made = make_figure(measured, asked("subject_probability", group="MCI"))
+    made = _make_figure(measured, asked("subject_probability", group="MCI"))
     alone = measured.cohort.select(lambda subject: subject.id == SUBJECT)
     expected = load_pretrained(MODEL).predict(alone).iloc[0]
     (line,) = [line for line in made.figure.axes[0].lines if line.get_label() == SUBJECT]
@@ -178,13 +178,13 @@ def test_own_subject_asked_of_a_simulated_model_is_marked_and_warned_of(model, m
     short = replace(subject, series=subject.series[:40], simulated=False)
     cohort = replace(measured.cohort, subjects=(short,))
     request = replace(asked("subject_probability"), cohort=CohortRef("mine"))
-    made = make_figure(cohort, request)
+    made = _make_figure(cohort, request)
     assert made.figure.get_suptitle().replace("\n", " ").endswith("simulated")
     assert "with simulated patients" in made.caption
     assert "Its probability may be meaningless" in made.caption
     assert "40 time points" in made.caption
     assert f"is subject {SUBJECT}" in made.caption
-    (told,), _ = model_paragraphs([MODEL])
+    (told,), _ = _model_paragraphs([MODEL])
     assert "Its simulated patients are not measurements of people" in " ".join(map(str, told))
 
 
@@ -198,16 +198,16 @@ def test_what_a_model_cannot_be_asked_is_refused(model, measured):
         (FigureRequest("subject_attention", DEMO, options={"model": MODEL}), "name the subject"),
     ):
         with pytest.raises(InputError, match=said):
-            make_figure(measured, request)
+            _make_figure(measured, request)
     ref, own = model
     for request, said in (
         (FigureRequest("attention_received", ref, options={"group": "ASD"}), "no group 'ASD'"),
         (FigureRequest("attention_blocks", ref, options={"first": "AD", "second": "AD"}), "two different groups"),
     ):
         with pytest.raises(InputError, match=said):
-            make_figure(own, request)
+            _make_figure(own, request)
     with pytest.raises(InputError, match="shows a model"):
-        make_figure(measured, FigureRequest("reliability", DEMO))
+        _make_figure(measured, FigureRequest("reliability", DEMO))
 
 
 def test_model_of_another_atlas_is_refused(model, measured):
@@ -216,7 +216,7 @@ def test_model_of_another_atlas_is_refused(model, measured):
         pytest.skip(f"the trained model {other} is not on this machine")
     request = FigureRequest("subject_probability", DEMO, SUBJECT, options={"model": other})
     with pytest.raises(InputError, match="with 200 regions"):
-        make_figure(measured, request)
+        _make_figure(measured, request)
 
 
 def test_command_line_makes_the_same_numbers_from_the_request(model, measured, tmp_path):
@@ -227,7 +227,7 @@ def test_command_line_makes_the_same_numbers_from_the_request(model, measured, t
     ran = CliRunner().invoke(app, arguments)
     assert ran.exit_code == 0, ran.output
     made = pd.read_csv(tmp_path / "numbers" / "subject_probability.csv")
-    expected = make_figure(measured, request).numbers
+    expected = _make_figure(measured, request).numbers
     pd.testing.assert_frame_equal(made, expected, check_dtype=False, rtol=1e-6)
     svg = (tmp_path / "figures" / "subject_probability.svg").read_text()
     assert "Probability of MCI" in svg

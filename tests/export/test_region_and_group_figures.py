@@ -6,11 +6,11 @@ import pytest
 from export_requests import SUBJECT, request_of
 
 from biobgt.data.connectivity import brain_graph, subject_connectivity
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.hubs.measures import HubOptions
 from biobgt.hubs.table import explain_region, measure_hubs
 from biobgt.modules import find_modules, modularity_test, small_world
-from biobgt.modules.compare import module_difference
+from biobgt.modules.compare import _module_difference
 from biobgt.modules.measures import ModuleOptions
 
 REGION = "Precuneus_L"
@@ -32,7 +32,7 @@ def story(measured, graph):
 
 
 def made_of_region(measured, figure, **options):
-    return make_figure(measured, request_of(figure, region=REGION, **HOW, **options))
+    return _make_figure(measured, request_of(figure, region=REGION, **HOW, **options))
 
 
 @pytest.mark.parametrize("perturbed", [False, True])
@@ -66,14 +66,14 @@ def test_spectra_and_entropies_are_the_storys(measured, story):
 
 
 def test_without_a_name_it_is_the_strongest_hub(measured):
-    made = make_figure(measured, request_of("region_spectra", gamma=2.0))
-    hubs = make_figure(measured, request_of("hub_scatter", gamma=2.0)).numbers
+    made = _make_figure(measured, request_of("region_spectra", gamma=2.0))
+    hubs = _make_figure(measured, request_of("hub_scatter", gamma=2.0)).numbers
     strongest = hubs.loc[hubs["node_entanglement"].idxmax(), "region"]
     assert strongest in made.caption
 
 
 def test_roles_have_hubs_from_the_z_that_was_asked_for(measured):
-    made = make_figure(measured, request_of("role_map", hub_z=1.0))
+    made = _make_figure(measured, request_of("role_map", hub_z=1.0))
     assert (made.numbers["hub"] == (made.numbers["within_z"] >= 1.0)).all()
     assert f"Hubs, with a z of at least 1: {made.numbers['hub'].sum()};" in made.caption
     assert made.figure.axes[0].lines[0].get_ydata()[0] == 1.0
@@ -83,7 +83,7 @@ def test_roles_have_hubs_from_the_z_that_was_asked_for(measured):
 def test_chance_is_the_test_taken_at_once(measured, graph):
     options = ModuleOptions(resolution=1.2, runs=3, seed=5)
     request = request_of("modularity_against_chance", null_graphs=3, resolution=1.2, runs=3, seed=5)
-    made = make_figure(measured, request)
+    made = _make_figure(measured, request)
     expected = modularity_test(graph, find_modules(graph, options), resolution=1.2, n_nulls=3, runs=3, seed=5)
     assert list(made.numbers["graph"]) == [SUBJECT, "null graph 1", "null graph 2", "null graph 3"]
     np.testing.assert_allclose(made.numbers["modularity Q"], [expected.q, *expected.null])
@@ -96,7 +96,7 @@ def test_chance_is_the_test_taken_at_once(measured, graph):
 
 
 def test_small_worldness_is_the_one_measured_at_once(measured, graph):
-    made = make_figure(measured, request_of("small_worldness", null_graphs=2, seed=5))
+    made = _make_figure(measured, request_of("small_worldness", null_graphs=2, seed=5))
     expected = small_world(graph, n_nulls=2, seed=5)
     values = made.numbers.set_index(["measure", "graph"])["value"]
     assert values.to_dict() == pytest.approx(
@@ -123,10 +123,10 @@ def test_each_groups_modules_are_drawn_with_matching_numbers(measured):
         [find_modules(brain_graph(subject, measured.atlas), options) for subject in measured.cohort.group(group)]
         for group in ("NC", "AD")
     ]
-    expected = module_difference(*labels, seed=1)
-    flow = make_figure(measured, request_of("group_module_flow", runs=2, seed=1)).numbers
+    expected = _module_difference(*labels, seed=1)
+    flow = _make_figure(measured, request_of("group_module_flow", runs=2, seed=1)).numbers
     assert flow["NC"].tolist() == expected.first.tolist()
-    made = make_figure(measured, request_of("group_module_brain", runs=2, seed=1, group="AD"))
+    made = _make_figure(measured, request_of("group_module_brain", runs=2, seed=1, group="AD"))
     assert made.numbers["module"].tolist() == expected.second.tolist()
     np.testing.assert_array_equal(made.numbers[["x", "y", "z"]], measured.atlas.coordinates)
     n_modules = len(set(expected.second.tolist()) - {0})

@@ -12,7 +12,7 @@ from biobgt.figures import hubs as family
 from biobgt.figures import order_regions, why_region
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.screen import draw_on_screen
-from biobgt.hubs.table import Neighbourhood, RankCorrelation, RegionExplanation
+from biobgt.hubs.table import RankCorrelation, RegionExplanation, _Neighbourhood
 
 CURVES = {
     "node_entanglement": np.array([0.1, 0.4, 0.2, 0.3]),
@@ -95,7 +95,7 @@ def sweep_of(gamma, *, sweep=SWEEP, study=None, note="", rhos=None, perturbation
         **about,
     )
     with patch("biobgt.results.studies.study_sweep", return_value=SimpleNamespace(agreement=study, note=note)):
-        return family.gamma_sweep(measured, family.GammaSweepOptions(gamma, perturbation))
+        return family.gamma_sweep(measured, family._GammaSweepOptions(gamma, perturbation))
 
 
 def of_story(figure, options, story, regions=(), **about):
@@ -109,7 +109,7 @@ def of_story(figure, options, story, regions=(), **about):
 def surroundings_of(names, before, after=None, *, perturbed=False, **about):
     """The first region among the others, with weights among them."""
     after = before if after is None else after
-    story = _story(names[0], neighbourhood=Neighbourhood(tuple(range(len(names))), before, after))
+    story = _story(names[0], neighbourhood=_Neighbourhood(tuple(range(len(names))), before, after))
     options = why_region.SurroundingsOptions(perturbed=perturbed)
     return of_story(why_region.region_surroundings, options, story, names, **about)
 
@@ -132,7 +132,7 @@ def _story(name="R0", *, neighbourhood=None, spectra=None, gammas=None, entropie
         name=name,
         n_regions=1 if spectra is None else len(spectra[0]),
         perturbation="control",
-        neighbourhood=neighbourhood or Neighbourhood((0,), np.zeros((1, 1)), np.zeros((1, 1))),
+        neighbourhood=neighbourhood or _Neighbourhood((0,), np.zeros((1, 1)), np.zeros((1, 1))),
         spectrum_before=nothing if spectra is None else spectra[0],
         spectrum_after=nothing if spectra is None else spectra[1],
         gammas=nothing if gammas is None else gammas,

@@ -27,19 +27,19 @@ from biobgt.figures.brain import (
     N_VERTICES,
     VIEWS,
     Brain,
+    _rank_ticks,
     brain_caption,
     has_surface,
     hemisphere_mesh,
     painted_triangles,
-    rank_ticks,
     surface_labels,
 )
 from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
-from biobgt.figures.screen_brain import cortex_mesh, name_offsets, region_names, side_names
-from biobgt.figures.screen_brain import on_screen as seen_at
+from biobgt.figures.screen_brain import _cortex_mesh, _name_offsets, _region_names, _side_names
+from biobgt.figures.screen_brain import _on_screen as seen_at
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
 
@@ -59,7 +59,7 @@ def places(trace):
 
 
 def test_cortex_is_fsaverage5_in_mni_millimetres():
-    vertices, triangles = cortex_mesh()
+    vertices, triangles = _cortex_mesh()
     assert vertices.shape == (20484, 3)
     assert triangles.shape == (40960, 3)
     assert set(np.unique(triangles)) == set(range(20484)), "both hemispheres, every vertex in a triangle"
@@ -101,8 +101,8 @@ def test_first_rank_strikes_the_eye_on_a_white_page_and_on_a_black_one():
     for page in ("#FFFFFF", "#0E1117"):
         assert contrast(first, to_rgb(page)) > 3, "what WCAG asks of graphics"
     assert list(colours.colorbar.tickvals) == [1, 2, 3, 4]
-    assert rank_ticks(90) == [1, 20, 40, 60, 80]
-    assert rank_ticks(200) == [1, 50, 100, 150, 200]
+    assert _rank_ticks(90) == [1, 20, 40, 60, 80]
+    assert _rank_ticks(200) == [1, 50, 100, 150, 200]
 
 
 def test_first_rank_has_the_same_colour_on_paper_and_lies_on_top():
@@ -253,7 +253,7 @@ LETTER, LINE, NODE, WIDTH = 6.0, 14.0, 8.0, 484.0  # px; a letter of the page's 
 
 def boxes(points: np.ndarray, letters: list[int]) -> list[tuple[float, float, float, float]]:
     """Left, top, right and bottom of each name."""
-    moved = points + np.array(name_offsets(points, letters))
+    moved = points + np.array(_name_offsets(points, letters))
     return [
         (x - LETTER * n / 2, y - LINE / 2, x + LETTER * n / 2, y + LINE / 2)
         for (x, y), n in zip(moved, letters, strict=True)
@@ -276,7 +276,7 @@ def test_ten_names_are_all_read_wherever_their_regions_are(named) -> None:
 
 
 def test_a_lone_name_is_beside_its_region_and_leads_away_from_the_middle() -> None:
-    ((across, down),) = name_offsets(np.array([[0.0, -100.0]]), [10])
+    ((across, down),) = _name_offsets(np.array([[0.0, -100.0]]), [10])
     assert across == 0
     assert -30 < down < -15
 
@@ -285,15 +285,15 @@ def test_names_point_at_their_regions_and_regions_without_a_place_have_none() ->
     atlas = load_atlas("4s156")
     named = [*range(5), *range(atlas.n_regions - 5, atlas.n_regions)]
     placed = [i for i in named if np.isfinite(atlas.coordinates[i]).all()]
-    found = region_names(Brain.of(atlas, "nodes", named=named), around=cortex_mesh()[0], height=500)
+    found = _region_names(Brain.of(atlas, "nodes", named=named), around=_cortex_mesh()[0], height=500)
     assert [one["text"] for one in found] == [atlas.regions[i] for i in placed]
     assert [(one["x"], one["y"], one["z"]) for one in found] == [tuple(atlas.coordinates[i]) for i in placed]
 
 
 def test_left_and_front_are_read_whole_on_a_narrow_page() -> None:
-    words, height = side_names(), 512
+    words, height = _side_names(), 512
     sides = np.column_stack([words[axis] for axis in "xyz"]).astype(float)
-    around = np.vstack([cortex_mesh()[0], sides])
+    around = np.vstack([_cortex_mesh()[0], sides])
     seen = dict(zip(words["text"], seen_at(sides, around, height), strict=True))
     for text in ("left", "front"):
         across, down = seen[text]

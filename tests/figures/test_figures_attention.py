@@ -15,17 +15,17 @@ from biobgt.data.atlas import Atlas
 from biobgt.figures.attention import (
     AttentionOrderOptions,
     AttentionPartOptions,
+    _connectivity_words,
     attention_maps,
     attention_systems,
-    connectivity_words,
 )
 from biobgt.figures.attention_groups import (
+    _comparison_sentence,
     attention_blocks,
     attention_contrast,
     attention_difference,
     attention_likeness,
     attention_spread,
-    comparison_sentence,
 )
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.paper.pen import draw_on_paper
@@ -183,12 +183,12 @@ def test_uniform_attention_has_a_tick_on_paper() -> None:
 
 def test_captions_of_attention_say_how_much_of_it_is_connectivity() -> None:
     beside = {"NC": BesideConnectivity(0.9, 1.68, 4.46), "AD": BesideConnectivity(-0.004, 1.0, float("nan"))}
-    said = connectivity_words(beside)
+    said = _connectivity_words(beside)
     assert "connectivity of the same subjects at r = 0.90 (NC) and r = 0.00 (AD). The ratio of" in said
     assert "is 1.68 (NC) and 1.00 (AD); positive connectivity alone" in said
     assert said.endswith("gives 4.46 (NC) and not defined (AD).")
     bare = {"NC": BesideConnectivity(0.9, float("nan"), float("nan"))}
-    assert "ratio" not in connectivity_words(bare)
+    assert "ratio" not in _connectivity_words(bare)
     assert "connectivity of the same subjects at r = 1.00 (NC) and not defined (AD)" in maps_of().caption
 
 
@@ -277,7 +277,7 @@ def test_every_block_has_its_effect_with_room_on_paper(width: int, font_size: fl
 
 def test_captions_name_what_was_adjusted_for_and_what_was_not() -> None:
     tests = block_tests(table_of("log_mean_fd, age, sex", **EFFECTS), ("NC", "AD"), {"NC": 3, "AD": 2})
-    said = comparison_sentence(tests)
+    said = _comparison_sentence(tests)
     assert said.startswith(
         "Permutation tests among 3 NC, 2 AD, adjusted for motion (log mean FD), age and sex: 1 of 4 module blocks "
         "differs at a false discovery rate of 5 %. Unadjusted, 2 differ. "

@@ -9,7 +9,7 @@ from hub_figures import on_screen
 
 from biobgt.base.errors import InputError
 from biobgt.figures.drawing import Drawing
-from biobgt.figures.models import benchmark_panel, benchmark_results
+from biobgt.figures.models import _benchmark_panel, benchmark_results
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import NoOptions
@@ -48,7 +48,7 @@ def made() -> Drawing:
 
 
 def drawn(results: pd.DataFrame) -> Drawing:
-    return Drawing(title="T", panels=[benchmark_panel(beside_paper(results))])
+    return Drawing(title="T", panels=[_benchmark_panel(beside_paper(results))])
 
 
 def test_every_row_stands_beside_the_papers_number_run_or_not() -> None:

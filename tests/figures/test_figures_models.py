@@ -14,13 +14,13 @@ from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import (
     OBSERVED,
     SubjectProbabilityOptions,
-    claim_words,
-    observed_shares,
+    _claim_words,
+    _observed_shares,
+    _reliability_panel,
+    _results_panels,
+    _results_words,
+    _roc_panel,
     reliability,
-    reliability_panel,
-    results_panels,
-    results_words,
-    roc_panel,
     subject_probability,
 )
 from biobgt.figures.paper import PaperStyle
@@ -86,10 +86,10 @@ def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:
 
 
 def test_roc_and_reliability_draw_their_tables() -> None:
-    roc = shown(roc_panel(CURVES), square_mm=70)
+    roc = shown(_roc_panel(CURVES), square_mm=70)
     np.testing.assert_array_equal(on_screen(roc).data[1].y, [0, 0.8, 1])
     np.testing.assert_array_equal(draw_on_paper(roc, STYLE).axes[0].lines[1].get_ydata(), [0, 0.8, 1])
-    observed = shown(reliability_panel("AD", [observed_shares(OBSERVED, RELIABILITY, "#0072B2")]), square_mm=70)
+    observed = shown(_reliability_panel("AD", [_observed_shares(OBSERVED, RELIABILITY, "#0072B2")]), square_mm=70)
     trace = on_screen(observed).data[1]
     np.testing.assert_allclose(trace.error_y.array, [0.25, 0.2])
     np.testing.assert_allclose(trace.error_y.arrayminus, [0.15, 0.2])
@@ -98,7 +98,7 @@ def test_roc_and_reliability_draw_their_tables() -> None:
 
 
 def test_results_stand_beside_each_other_and_beside_chance() -> None:
-    results = shown(*results_panels(POINTS, {"auc": 0.5}), columns=2, legend="none")
+    results = shown(*_results_panels(POINTS, {"auc": 0.5}), columns=2, legend="none")
     figure = on_screen(results)
     own, other, accuracy, _ = figure.data
     assert (list(own.x), list(other.x), list(accuracy.x)) == ([0.7], [0.65], [0.6])
@@ -134,7 +134,7 @@ def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> No
 
 def test_captions_say_whose_probabilities_they_are() -> None:
     one = "the one ensemble member that was not trained on that subject"
-    assert claim_words("the most probable group").startswith("how often the most probable group was the true one")
+    assert _claim_words("the most probable group").startswith("how often the most probable group was the true one")
     with (
         patch("biobgt.figures.models.model_of", return_value=MODEL),
         patch("biobgt.training.metrics.reliability_curve", return_value=RELIABILITY),
@@ -147,8 +147,8 @@ def test_captions_say_whose_probabilities_they_are() -> None:
     assert "mean log-odds of all members instead" in said
     assert "17 subjects" in said
     assert one in probability_of().caption
-    assert "paper" not in results_words(POINTS, "")
-    assert results_words(POINTS, "The paper's.").endswith("The paper's.")
+    assert "paper" not in _results_words(POINTS, "")
+    assert _results_words(POINTS, "The paper's.").endswith("The paper's.")
 
 
 def test_an_order_of_regions_gives_back_the_labels_it_was_made_of() -> None:

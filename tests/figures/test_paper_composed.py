@@ -10,7 +10,7 @@ from PIL import Image
 
 from biobgt import InputError
 from biobgt.figures.paper import PaperStyle, save_figure
-from biobgt.figures.paper.composed import compose, fitting_columns, panel_rows, panel_widths_mm
+from biobgt.figures.paper.composed import _panel_rows, compose, fitting_columns, panel_widths_mm
 from biobgt.figures.paper.pen import draw_on_paper
 
 REGIONS = ("A", "B", "C", "D")
@@ -31,7 +31,7 @@ def written(figure, format, style=STYLE):
 
 
 def test_rows_are_filled_and_the_last_shares_its_width():
-    assert panel_rows(5, 2) == [2, 2, 1]
+    assert _panel_rows(5, 2) == [2, 2, 1]
     assert panel_widths_mm(3, 2, 180) == [88, 88, 180]
     assert panel_widths_mm(2, 3, 180) == [88, 88], "two panels never stand in three columns"
 

@@ -14,7 +14,7 @@ from biobgt.figures import connectivity_distribution, connectivity_heatmap, orde
 from biobgt.figures import paper as p
 from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.drawing import RegionOrderOptions
-from biobgt.figures.hubs import BY_NE, GroupBand
+from biobgt.figures.hubs import BY_NE, _GroupBand
 from biobgt.figures.paper.frame import spread
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.register import NoOptions
@@ -87,7 +87,7 @@ CASES = {
             scale="raw",
             order=order_by_value(D["curves"]["fc_strength"]),
             in_order=BY_NE,
-            group=GroupBand(
+            group=_GroupBand(
                 "112 controls of the same site and scanner",
                 112,
                 112,

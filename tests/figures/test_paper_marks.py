@@ -12,7 +12,7 @@ from matplotlib.ft2font import FT2Font
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.figures.paper.frame import installed_fonts, save_figure
 from biobgt.figures.paper_style import BUNDLED_FONT, PaperStyle
 from biobgt.results.measured import Measured
@@ -28,7 +28,7 @@ def measured():
 
 
 def made(measured, figure, style, **options):
-    return make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, options=options), style).figure
+    return _make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, options=options), style).figure
 
 
 def texts(figure):

@@ -9,13 +9,13 @@ from test_paper_layout import LONG
 from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import (
     OBSERVED,
-    benchmark_panel,
-    group_shares,
-    noise_panel,
-    observed_shares,
-    probability_panel,
-    reliability_panel,
-    results_panels,
+    _benchmark_panel,
+    _group_shares,
+    _noise_panel,
+    _observed_shares,
+    _probability_panel,
+    _reliability_panel,
+    _results_panels,
 )
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
@@ -49,18 +49,18 @@ NOISE = pd.DataFrame(
 
 SAID = {"title": LONG, "simulated": True}
 CASES = {
-    "noise": Drawing(panels=[noise_panel(NOISE)], **SAID),
-    "benchmark": Drawing(panels=[benchmark_panel(beside_paper(abide_benchmark()))], **SAID),
-    "results": Drawing(panels=results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
+    "noise": Drawing(panels=[_noise_panel(NOISE)], **SAID),
+    "benchmark": Drawing(panels=[_benchmark_panel(beside_paper(abide_benchmark()))], **SAID),
+    "results": Drawing(panels=_results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
     "reliability": Drawing(
-        panels=[reliability_panel("the most probable group", [observed_shares(OBSERVED, CURVE, "#0072B2")])],
+        panels=[_reliability_panel("the most probable group", [_observed_shares(OBSERVED, CURVE, "#0072B2")])],
         square_mm=70,
         **SAID,
     ),
     "probabilities": Drawing(
         panels=[
-            probability_panel(
-                group_shares(RNG.random(90), np.repeat([0, 1, 2], 30), ("NC", "MCI", "AD")),
+            _probability_panel(
+                _group_shares(RNG.random(90), np.repeat([0, 1, 2], 30), ("NC", "MCI", "AD")),
                 "sub-0051234 of a site with a long name",
                 "MCI",
                 0.5,

@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from biobgt import InputError
 from biobgt.figures import order_regions, paper
-from biobgt.figures.hubs import GroupBand
+from biobgt.figures.hubs import _GroupBand
 from biobgt.figures.paper.pen import draw_on_paper
 
 STYLE = paper.PaperStyle(dpi=100)
@@ -42,7 +42,7 @@ def nodes(axes):
 @pytest.mark.parametrize("with_group", [False, True])
 def test_curves(scale, with_group):
     means, sds = ({name: values + 1 for name, values in CURVES.items()}, {n: v**2 for n, v in CURVES.items()})
-    group = GroupBand("NC", 2, 2, means, sds) if with_group else None
+    group = _GroupBand("NC", 2, 2, means, sds) if with_group else None
     shown = curves_of(REGIONS, scale=scale, order=ORDER, group=group, region="D")
     screen, figure = traces(on_screen(shown)), draw_on_paper(shown, STYLE)
     assert len(figure.axes) == (3 if with_group or scale == "raw" else 1)

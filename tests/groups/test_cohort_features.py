@@ -13,11 +13,11 @@ from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.design import complete_covariates
 from biobgt.groups.features import (
     CohortFeatures,
+    _join_features,
+    _two_groups,
     compare_features,
     comparison_rows,
-    join_features,
     subject_features,
-    two_groups,
 )
 from biobgt.results.measured import Measured
 
@@ -45,7 +45,7 @@ def cohort() -> Cohort:
 
 def features(cohort: Cohort, **options) -> CohortFeatures:
     asked = ComparisonOptions(first="NC", second="ASD", runs=1, **options)
-    return join_features([subject_features(Measured(cohort).of(name), asked) for name in cohort.ids])
+    return _join_features([subject_features(Measured(cohort).of(name), asked) for name in cohort.ids])
 
 
 def test_networks_are_pairs_that_have_connections(cohort):
@@ -107,7 +107,7 @@ def test_recordings_of_one_person_count_once(cohort):
     assert found.n_repeated == 1
     alone = renamed.select(lambda subject: subject.group == "ASD" or subject.id.startswith("sub-01"))
     with pytest.raises(InputError, match="Group 'NC' has 1 subject"):
-        two_groups(alone, ("NC", "ASD"))
+        _two_groups(alone, ("NC", "ASD"))
 
 
 def test_few_subjects_are_told_that_p_cannot_be_small(cohort):
@@ -122,16 +122,16 @@ def test_few_subjects_are_told_that_p_cannot_be_small(cohort):
 
 def test_only_the_two_groups_are_kept_and_must_be_there(cohort):
     more = replace(cohort, subjects=(*cohort.subjects, Subject("s8", connectivity=_matrix(0.5, 0.1), group="ADHD")))
-    assert two_groups(more, ("NC", "ASD")).ids == cohort.ids
+    assert _two_groups(more, ("NC", "ASD")).ids == cohort.ids
     for between, sentence in (
         (("NC", "AD"), "No subject is of group 'AD'"),
         (("ADHD", "ASD"), "Group 'ADHD' has 1 subject"),
         (("NC", "NC"), "compared with itself"),
     ):
         with pytest.raises(InputError, match=sentence):
-            two_groups(more, between)
+            _two_groups(more, between)
     with pytest.raises(InputError, match="has a group"):
-        two_groups(cohort.with_groups(dict.fromkeys(cohort.ids)), ("NC", "ASD"))
+        _two_groups(cohort.with_groups(dict.fromkeys(cohort.ids)), ("NC", "ASD"))
 
 
 def test_covariates_are_whole_or_refused(cohort):

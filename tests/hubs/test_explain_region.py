@@ -11,7 +11,7 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.graph import BrainGraph
 from biobgt.hubs import HUB_MEASURES, HubOptions, node_entanglement, spectral_entropy
 from biobgt.hubs.entanglement import laplacian
-from biobgt.hubs.table import explain_region, measure_hubs, region_neighbourhood
+from biobgt.hubs.table import _region_neighbourhood, explain_region, measure_hubs
 
 GAMMAS = (0.1, 0.5, 2.0, 30.0)
 
@@ -24,14 +24,14 @@ def story_of(weights, region, *, perturbation="control", gamma=0.5):
 
 def perturbed_weights(weights, region, perturbation):
     """The whole graph after the perturbation, written out."""
-    found = region_neighbourhood(weights, region, perturbation=perturbation)
+    found = _region_neighbourhood(weights, region, perturbation=perturbation)
     whole = weights.copy()
     whole[np.ix_(found.members, found.members)] = found.after
     return whole
 
 
 def test_star_becomes_a_clique_of_the_same_weight():
-    found = region_neighbourhood(STAR, 0)
+    found = _region_neighbourhood(STAR, 0)
     assert found.members == (0, 1, 2, 3, 4)
     assert (found.n_neighbours, found.n_pairs, found.n_connected) == (4, 10, 4)
     assert found.total_weight == 4
@@ -39,7 +39,7 @@ def test_star_becomes_a_clique_of_the_same_weight():
 
 
 def test_removed_region_is_cut_off_and_its_neighbours_are_left_alone():
-    found = region_neighbourhood(TWO_PARTS, 1, perturbation="remove")
+    found = _region_neighbourhood(TWO_PARTS, 1, perturbation="remove")
     assert set(found.members) == {0, 1, 2}
     assert found.members[0] == 1
     np.testing.assert_array_equal(found.after, [[0, 0, 0], [0, 0, 1], [0, 1, 0]])
@@ -48,7 +48,7 @@ def test_removed_region_is_cut_off_and_its_neighbours_are_left_alone():
 def test_neighbours_come_strongest_first():
     weights = np.zeros((4, 4))
     weights[2, [0, 1, 3]] = weights[[0, 1, 3], 2] = [0.2, 0.9, 0.5]
-    assert region_neighbourhood(weights, 2).members == (2, 1, 3, 0)
+    assert _region_neighbourhood(weights, 2).members == (2, 1, 3, 0)
 
 
 @pytest.mark.parametrize(("weights", "region"), [(PATH, 0), (CLIQUE, 3), (EMPTY, 1)])
@@ -61,7 +61,7 @@ def test_even_surroundings_stay_as_they_are(weights, region):
 
 def test_unknown_region_is_named():
     with pytest.raises(InputError, match="no region 9; the graph has regions 0 to 8"):
-        region_neighbourhood(BARBELL, 9)
+        _region_neighbourhood(BARBELL, 9)
 
 
 @settings(deadline=None)  # every measure of the hub table is computed, and machines differ

@@ -13,9 +13,9 @@ from biobgt.cli.main import app
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import make_figure
+from biobgt.export.making import _make_figure
 from biobgt.figures import gamma_sweep, hub_brain, hub_curves, hub_scatter
-from biobgt.figures.hubs import GammaSweepOptions, HubBrainOptions, HubCurvesOptions, HubScatterOptions
+from biobgt.figures.hubs import HubCurvesOptions, HubScatterOptions, _GammaSweepOptions, _HubBrainOptions
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.screen import draw_on_screen
@@ -182,7 +182,7 @@ def test_scatter_sets_ne_against_it(measured, expected):
 
 
 def test_agreement_over_gamma_has_it(measured):
-    figure = gamma_sweep(measured, GammaSweepOptions(measures=("node_efficiency", "pagerank"), gammas=(0.1, 0.5)))
+    figure = gamma_sweep(measured, _GammaSweepOptions(measures=("node_efficiency", "pagerank"), gammas=(0.1, 0.5)))
     screen, _ = both_pens(figure)
     own = figure.numbers().query("reference == 'PageRank'")
     assert list(own["gamma"]) == [0.1, 0.5]
@@ -192,7 +192,7 @@ def test_agreement_over_gamma_has_it(measured):
 
 
 def test_the_brain_shows_it(measured, expected):
-    figure = hub_brain(measured, HubBrainOptions(measure="pagerank"))
+    figure = hub_brain(measured, _HubBrainOptions(measure="pagerank"))
     both_pens(figure)
     numbers = figure.numbers()
     np.testing.assert_allclose(numbers["pagerank"], expected)
@@ -213,9 +213,9 @@ def test_the_story_of_a_region_tells_its_standing(cohort, graph, expected):
 def test_figures_by_request_take_it(cohort):
     ref = CohortRef("ad", demo=True, n_per_group=2)
     request = FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "pagerank"})
-    assert "pagerank" in make_figure(cohort, request, STYLE).numbers
+    assert "pagerank" in _make_figure(cohort, request, STYLE).numbers
     with pytest.raises(InputError, match=r"no hub measure 'charm'.*pagerank"):
-        make_figure(cohort, FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "charm"}))
+        _make_figure(cohort, FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "charm"}))
 
 
 def test_the_work_is_cited_once_beside_those_of_the_register():

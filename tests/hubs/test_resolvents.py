@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from biobgt.base.errors import InputError
 from biobgt.hubs import node_entanglement
-from biobgt.hubs.entanglement import Resolvents, Spectra, control_spectra, gamma_unit, perturbed_graphs
+from biobgt.hubs.entanglement import Spectra, _Resolvents, control_spectra, gamma_unit, perturbed_graphs
 from biobgt.hubs.measures import GAMMAS, changed_regions, laplacian_changes, neighbourhoods
 from biobgt.hubs.resolvents import (
     HALF_DECADE,
     ONE_TIME,
-    contour_weights,
-    largest_added,
+    _contour_weights,
+    _largest_added,
     resolvents_are_cheaper,
     time_windows,
 )
@@ -80,28 +80,28 @@ def test_real_subject(real_graph):
 
 def test_one_gamma_is_the_same_alone_and_among_others():
     weights = clustered(80, 0.1, 2)
-    together = Resolvents.of(weights).entropy_change(GAMMAS)
-    alone = np.concatenate([Resolvents.of(weights).entropy_change(gamma) for gamma in GAMMAS])
+    together = _Resolvents.of(weights).entropy_change(GAMMAS)
+    alone = np.concatenate([_Resolvents.of(weights).entropy_change(gamma) for gamma in GAMMAS])
     np.testing.assert_allclose(together, alone, rtol=0, atol=1e-10)
 
 
 def test_what_is_left_as_it_is_has_no_entanglement():
-    assert not Resolvents.of(EMPTY).entropy_change(1.0).any()
-    assert not Resolvents.of(CLIQUE).entropy_change(1.0).any()
-    assert not Resolvents.of(TWO_PARTS).entropy_change(WIDE).any()
-    isolated = Resolvents.of(clustered(30, 0.2, 3), perturbation="remove").entropy_change(WIDE)
+    assert not _Resolvents.of(EMPTY).entropy_change(1.0).any()
+    assert not _Resolvents.of(CLIQUE).entropy_change(1.0).any()
+    assert not _Resolvents.of(TWO_PARTS).entropy_change(WIDE).any()
+    isolated = _Resolvents.of(clustered(30, 0.2, 3), perturbation="remove").entropy_change(WIDE)
     assert not isolated[:, -1].any()
 
 
 def test_no_gamma_is_too_short_or_too_long():
-    resolvents, spectra = Resolvents.of(KARATE), control_spectra(KARATE)
+    resolvents, spectra = _Resolvents.of(KARATE), control_spectra(KARATE)
     for gamma in (0.0, 1e-12, 1e6, 1e300):
         found = resolvents.entropy_change(absolute_gammas=gamma)
         np.testing.assert_allclose(found, spectra.entropy_change(absolute_gammas=gamma), atol=1e-12)
 
 
 def test_what_was_measured_is_remembered(monkeypatch):
-    resolvents = Resolvents.of(KARATE)
+    resolvents = _Resolvents.of(KARATE)
     first = resolvents.entropy_change((0.5, 2.0))
     assert resolvents.knows((2.0, 0.5))
     assert not resolvents.knows((2.0, 3.0))
@@ -130,7 +130,7 @@ def test_contours_hold_between_the_points_they_were_fitted_at(contour, kind):
     parts = np.log(apart) if kind == "logarithms" else 1 / apart
     for time in np.geomspace(1 / np.sqrt(contour.widest), np.sqrt(contour.widest), 7):
         for weights, exact in zip(
-            contour_weights(contour, kind, float(time)), (np.exp(time * y), time * y * np.exp(time * y)), strict=True
+            _contour_weights(contour, kind, float(time)), (np.exp(time * y), time * y * np.exp(time * y)), strict=True
         ):
             error = (parts * weights).real.sum(axis=1) - exact
             assert np.abs(error - error[-1]).max() < 6e-12  # up to a constant, which differences of traces are free of
@@ -146,7 +146,7 @@ def test_no_perturbation_adds_more_to_the_largest_eigenvalue_than_is_said():
     for density in (0.05, 0.3, 1.0):
         weights = clustered(40, density, 6)
         largest = control_spectra(weights).perturbed.max()
-        assert largest <= np.linalg.eigvalsh(np.diag(weights.sum(axis=0)) - weights)[-1] + largest_added(weights)
+        assert largest <= np.linalg.eigvalsh(np.diag(weights.sum(axis=0)) - weights)[-1] + _largest_added(weights)
 
 
 @pytest.mark.parametrize("perturbation", ["control", "remove"])
@@ -184,7 +184,7 @@ def test_the_cheaper_way_is_taken(n, density, gammas, cheaper):
 
 def test_node_entanglement_takes_it():
     weights = random_weights(200, 0.08, 0)
-    assert isinstance(perturbed_graphs(weights, 0.5), Resolvents)
+    assert isinstance(perturbed_graphs(weights, 0.5), _Resolvents)
     expected = np.abs(control_spectra(weights).entropy_change(0.5)[0])
     found = node_entanglement(weights, gamma=0.5)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -17,7 +17,7 @@ from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import graph_from_connectivity
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HubOptions, gamma_unit, hub_table, measure_hubs
-from biobgt.hubs.table import REFERENCES, _counted_spearman, hub_correlation, rank_correlation, subject_sweep
+from biobgt.hubs.table import REFERENCES, _counted_spearman, _rank_correlation, hub_correlation, subject_sweep
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.studies import abide_plausibility, study_modules, study_sweep
 
@@ -97,29 +97,29 @@ def test_interval_is_that_of_a_plain_bootstrap():
     rng = np.random.default_rng(3)
     values = rng.normal(size=100)
     reference = values + rng.normal(size=100)
-    found = rank_correlation(values, reference, n_boot=3000)
+    found = _rank_correlation(values, reference, n_boot=3000)
     picks = rng.integers(0, 100, (3000, 100))
     plain = [spearmanr(values[pick], reference[pick])[0] for pick in picks]
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(plain, [0.025, 0.975])), abs=0.015)
     assert found.rho == pytest.approx(spearmanr(values, reference)[0])
-    assert rank_correlation(values, reference, n_boot=3000) == found  # the seed is fixed
+    assert _rank_correlation(values, reference, n_boot=3000) == found  # the seed is fixed
 
 
 def test_interval_is_wider_where_more_confidence_is_asked():
     rng = np.random.default_rng(3)
     values, reference = rng.normal(size=(2, 50))
-    wide, narrow = (rank_correlation(values, reference, confidence=c) for c in (0.99, 0.5))
+    wide, narrow = (_rank_correlation(values, reference, confidence=c) for c in (0.99, 0.5))
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
 def test_perfect_and_undefined_correlations():
     ramp = np.arange(10.0)
-    perfect = rank_correlation(ramp, ramp**3)
+    perfect = _rank_correlation(ramp, ramp**3)
     assert (perfect.rho, perfect.low, perfect.high) == pytest.approx((1, 1, 1))
-    opposite = rank_correlation(ramp, -ramp)
+    opposite = _rank_correlation(ramp, -ramp)
     assert (opposite.rho, opposite.high) == pytest.approx((-1, -1))
     for values in (np.zeros(10), ramp[:1], ramp[:0]):
-        assert np.isnan(rank_correlation(values, ramp[: len(values)]).rho)
+        assert np.isnan(_rank_correlation(values, ramp[: len(values)]).rho)
 
 
 def test_graph_without_connections_has_undefined_agreement(connectivity):
@@ -233,7 +233,7 @@ def test_bad_input_is_refused_with_a_sentence(connectivity):
     with pytest.raises(InputError, match="32 regions and its graph has 8"):
         measure_hubs(plain, connectivity)
     with pytest.raises(InputError, match="confidence"):
-        rank_correlation(np.arange(3.0), np.arange(3.0), confidence=95)
+        _rank_correlation(np.arange(3.0), np.arange(3.0), confidence=95)
     with pytest.raises(InputError, match="diffusion time"):
         measure_hubs(plain, plain.weights).entanglement(-1)
 

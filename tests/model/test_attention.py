@@ -8,6 +8,7 @@ from shipped_predictions import asked_names
 
 from biobgt.base.errors import InputError
 from biobgt.model.attention import (
+    _network_weights,
     all_block_tests,
     attention_received,
     beside_connectivity,
@@ -18,16 +19,15 @@ from biobgt.model.attention import (
     group_beside,
     map_correlation,
     network_table,
-    network_weights,
     select_attention,
     strongest_regions,
 )
 from biobgt.model.pretrained import (
+    _n_members,
     load_card,
     load_groups,
     load_region_weights,
     model_folder,
-    n_members,
     pretrained_names,
 )
 from biobgt.modules.partition import module_blocks
@@ -188,7 +188,7 @@ def test_shipped_models_are_tested_with_overall_connectivity_and_without(name) -
 
 def test_a_network_has_the_mean_of_its_regions_and_the_range_of_members() -> None:
     weights = np.array([[1.0, 3.0, 0.5, 1.0], [2.0, 2.0, 0.3, 1.0]], dtype=np.float32)
-    table = network_weights(weights, ["default", "default", "visual", None])
+    table = _network_weights(weights, ["default", "default", "visual", None])
     assert table["network"].tolist() == ["default", "no network", "visual"]
     assert table["regions"].tolist() == [2, 1, 1]
     assert table["weight"].tolist() == pytest.approx([2.0, 1.0, 0.4])
@@ -202,7 +202,7 @@ def test_a_network_has_the_mean_of_its_regions_and_the_range_of_members() -> Non
 def test_weights_are_read_as_they_are_stored(name: str) -> None:
     weights, stored = load_region_weights(name), load_file(model_folder(name) / "model.safetensors")
     assert weights is not None
-    assert weights.shape == (n_members(load_card(name)), load_card(name)["n_regions"])
+    assert weights.shape == (_n_members(load_card(name)), load_card(name)["n_regions"])
     np.testing.assert_array_equal(weights[3], stored["member3.region_weight"].numpy())
     assert np.exp(np.log(weights).mean(axis=1)) == pytest.approx(1, abs=0.02)
 

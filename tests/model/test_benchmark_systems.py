@@ -10,15 +10,15 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.metrics import roc_auc_score
 from torch_geometric.nn import GATConv
 
-from biobgt.model.benchmark.linear import BASELINES, PENALTIES, LinearBaseline, LinearFeatures, LinearSVM, RandomForest
+from biobgt.model.benchmark.linear import BASELINES, PENALTIES, LinearFeatures, LinearSVM, RandomForest, _LinearBaseline
 from biobgt.model.benchmark.networks import (
     MOST_HOPS,
     DenseAttention,
-    DenseGraphAttention,
-    EncodedBatch,
+    _DenseGraphAttention,
+    _EncodedBatch,
+    _shortest_paths,
     encode,
     n_parameters,
-    shortest_paths,
     with_importance,
 )
 from biobgt.model.benchmark.systems import (
@@ -45,7 +45,7 @@ def _matrices(groups: int) -> tuple[np.ndarray, np.ndarray]:
 def test_two_groups_are_scikit_learns_ridge_classifier_up_to_a_scale(features: LinearFeatures) -> None:
     matrices, groups = _matrices(2)
     train = np.arange(48) % 4 > 0
-    model = LinearBaseline(features).fit(matrices[train], groups[train])
+    model = _LinearBaseline(features).fit(matrices[train], groups[train])
     vectors = model._vectors(matrices) - model.mean_
     alphas = PENALTIES * np.square(vectors[train]).sum(axis=1).mean()
     expected = RidgeClassifierCV(alphas=alphas).fit(vectors[train], groups[train])
@@ -61,7 +61,7 @@ def test_margins_of_cross_validation_are_of_subjects_left_out() -> None:
     """Fitted to labels by lot, margins that had seen their own subject would ask for a large scale."""
     matrices, _ = _matrices(2)
     scales = [
-        LinearBaseline("fisher-z").fit(matrices, np.random.default_rng(seed).permutation(48) % 2).map_[0][0, 0]
+        _LinearBaseline("fisher-z").fit(matrices, np.random.default_rng(seed).permutation(48) % 2).map_[0][0, 0]
         for seed in range(6)
     ]
     assert np.median(scales) < 0.5
@@ -191,7 +191,7 @@ def test_a_subject_does_not_depend_on_others_of_its_batch(shuffled: LabelledGrap
 
 def test_dense_graph_attention_is_pytorch_geometrics(shuffled: LabelledGraphs) -> None:
     torch.manual_seed(0)
-    ours, x = DenseGraphAttention(N_REGIONS, 8, 2), shuffled.graphs.features[:1]
+    ours, x = _DenseGraphAttention(N_REGIONS, 8, 2), shuffled.graphs.features[:1]
     edges = shuffled.graphs.weights[:1] > 0
     theirs = GATConv(N_REGIONS, 4, heads=2, bias=False)
     with torch.no_grad():
@@ -207,7 +207,7 @@ def test_shortest_paths_of_a_square_with_a_tail_and_an_island() -> None:
     weights = torch.zeros(1, 6, 6)
     for i, j, weight in ((0, 1, 0.2), (1, 2, 0.4), (0, 3, 0.6), (3, 2, 0.8), (2, 4, 1.0)):
         weights[0, i, j] = weights[0, j, i] = weight
-    hops, means = shortest_paths(weights)
+    hops, means = _shortest_paths(weights)
     assert hops[0, 0].tolist() == [0, 1, 2, 1, 3, MOST_HOPS]
     assert means[0, 0].tolist() == pytest.approx([0, 0.2, 0.5, 0.6, 2 / 3, 0])
     assert torch.equal(hops, hops.transpose(1, 2))
@@ -246,8 +246,8 @@ def test_the_register_has_every_row_and_says_why_one_is_empty() -> None:
 def test_encodings_are_cut_with_their_subjects(shuffled: LabelledGraphs) -> None:
     whole = encode(shuffled.graphs, NETWORKS["gradformer"].encoding)
     part = whole[torch.tensor([4, 2])]
-    assert isinstance(part, EncodedBatch)
-    for field in fields(EncodedBatch):
+    assert isinstance(part, _EncodedBatch)
+    for field in fields(_EncodedBatch):
         assert torch.equal(getattr(part, field.name), getattr(whole, field.name)[[4, 2]])
 
 

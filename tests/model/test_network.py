@@ -27,14 +27,14 @@ from biobgt.model.network import (
     GraphBatch,
     ModuleExtractor,
     NodeImportanceEncoding,
+    _drop_some,
+    _same_module,
     drop_edges,
-    drop_some,
     edge_scores,
     info_nce,
     join_batches,
     normalised,
     quantile_edges,
-    same_module,
 )
 from biobgt.model.presets import PRESETS, Preset, preset_named
 from biobgt.training.trainer import predict_logits, train_model
@@ -73,7 +73,7 @@ def _loop_loss(first: Tensor, second: Tensor, modules: Tensor, anchors: Tensor, 
 def test_edge_scores_of_a_hand_made_graph() -> None:
     weights = torch.tensor([[[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]]])
     modules = torch.tensor([[1, 1, 2]])
-    scores = edge_scores(weights, same_module(modules, modules))[0]
+    scores = edge_scores(weights, _same_module(modules, modules))[0]
     assert scores[0, 1] == pytest.approx(1.0)  # within a module: w + max(w)
     assert scores[0, 2] == pytest.approx(-0.3)  # between modules: w − max(w)
     assert scores[1, 2] == pytest.approx(-0.4)
@@ -87,7 +87,7 @@ def test_edges_are_dropped_up_to_the_same_score_as_by_sorting(seed: int, share: 
     kept = drop_edges(weights, modules, share, noise)
     for graph in range(len(weights)):
         pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if weights[graph, i, j] > 0]
-        scores = edge_scores(weights, same_module(modules, modules))[graph] + noise[graph] * weights[graph].max()
+        scores = edge_scores(weights, _same_module(modules, modules))[graph] + noise[graph] * weights[graph].max()
         ranked = sorted(pairs, key=lambda pair: float(scores[pair]))
         left = set(ranked[int(len(pairs) * share) :])
         assert {(i, j) for i in range(n) for j in range(i + 1, n) if kept[graph, i, j] > 0} == left
@@ -96,7 +96,7 @@ def test_edges_are_dropped_up_to_the_same_score_as_by_sorting(seed: int, share: 
 def test_a_region_without_a_module_shares_none() -> None:
     weights = torch.tensor([[[0, 0.5], [0.5, 0]]])
     none = torch.tensor([[0, 0]])
-    assert edge_scores(weights, same_module(none, none))[0, 0, 1] == 0
+    assert edge_scores(weights, _same_module(none, none))[0, 0, 1] == 0
 
 
 @settings(max_examples=40, deadline=None)
@@ -318,7 +318,7 @@ def _plain_attention(
     if mask is not None:
         scores = scores.masked_fill(~mask[:, None, None, :], float("-inf"))
     weights = scores.softmax(dim=-1)
-    weights = weights * (drop_some(torch.ones_like(weights), attention.dropped) * 256 / (256 - attention.dropped))
+    weights = weights * (_drop_some(torch.ones_like(weights), attention.dropped) * 256 / (256 - attention.dropped))
     return attention.output((weights @ value).transpose(1, 2).flatten(2))
 
 

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt import Atlas, Cohort, Subject
 from biobgt.base.errors import InputError
-from biobgt.modules.compare import group_module_difference, module_difference, partition_similarity, shuffled_changes
+from biobgt.modules.compare import _module_difference, _partition_similarity, group_module_difference, shuffled_changes
 
 HALVES = [1] * 10 + [2] * 10
 SHIFTED = [1] * 7 + [2] * 13
@@ -30,7 +30,7 @@ def noisy(labels, seed, n=1):
 def test_regions_that_change_are_found_and_colours_match():
     # The second group counts its modules the other way round; what changed are regions 7, 8 and 9.
     turned = [3 - label for label in SHIFTED]
-    found = module_difference([HALVES] * 3, [turned] * 3, n_permutations=100)
+    found = _module_difference([HALVES] * 3, [turned] * 3, n_permutations=100)
     assert found.first.tolist() == HALVES
     assert found.second.tolist() == SHIFTED
     assert found.changed == (7, 8, 9)
@@ -42,13 +42,13 @@ def test_regions_that_change_are_found_and_colours_match():
 
 def test_p_is_the_share_of_groupings_that_part_as_well():
     # Of the 20 ways to part six subjects in threes, two part these: as they are, and exchanged.
-    found = module_difference([HALVES] * 3, [SHIFTED] * 3, n_permutations=20_000, seed=1)
+    found = _module_difference([HALVES] * 3, [SHIFTED] * 3, n_permutations=20_000, seed=1)
     assert found.p == pytest.approx(2 / 20, abs=0.01)
 
 
 def test_difference_is_that_of_an_obvious_loop():
     subjects = [*noisy(HALVES, 0, 4), *noisy(SHIFTED, 1, 3)]
-    found = module_difference(subjects[:4], subjects[4:], n_permutations=10)
+    found = _module_difference(subjects[:4], subjects[4:], n_permutations=10)
     within, between = [], []
     for i, j in combinations(range(7), 2):
         (within if (i < 4) == (j < 4) else between).append(adjusted_mutual_info_score(subjects[i], subjects[j]))
@@ -69,8 +69,8 @@ def test_two_scans_of_a_person_are_no_two_subjects():
     for seed in range(6):
         scans = repeated_scans(seed)
         named = persons[:8], persons[8:]
-        as_people.append(module_difference(scans[:8], scans[8:], persons=named, n_permutations=199, seed=seed).p)
-        as_scans.append(module_difference(scans[:8], scans[8:], n_permutations=199, seed=seed).p)
+        as_people.append(_module_difference(scans[:8], scans[8:], persons=named, n_permutations=199, seed=seed).p)
+        as_scans.append(_module_difference(scans[:8], scans[8:], n_permutations=199, seed=seed).p)
     assert max(as_scans) < 0.05  # what counting scans would claim of nothing
     assert min(as_people) > 0.05
     assert 0.25 < np.mean(as_people) < 0.8
@@ -79,7 +79,7 @@ def test_two_scans_of_a_person_are_no_two_subjects():
 def test_people_are_compared_by_the_mean_over_their_scans():
     scans = [*noisy(HALVES, 0, 4), *noisy(SHIFTED, 1, 3)]
     persons = ["a", "b", "a", "c"], ["d", "e", "e"]
-    found = module_difference(scans[:4], scans[4:], persons=persons, n_permutations=10)
+    found = _module_difference(scans[:4], scans[4:], persons=persons, n_permutations=10)
     named, pairs = [*persons[0], *persons[1]], {True: [], False: []}
     for one, other in combinations("abcde", 2):
         alike = [
@@ -97,8 +97,8 @@ def test_a_person_has_one_voice_in_the_consensus():
     # By scans the one with five of them outvotes three; by people it is one of four.
     scans = [*[SHIFTED] * 5, HALVES, HALVES, HALVES]
     persons = ["a"] * 5 + ["b", "c", "d"], ["e", "f"]
-    assert module_difference(scans, [HALVES] * 2, n_permutations=1).first.tolist() == [3 - label for label in SHIFTED]
-    assert module_difference(scans, [HALVES] * 2, persons=persons, n_permutations=1).first.tolist() == HALVES
+    assert _module_difference(scans, [HALVES] * 2, n_permutations=1).first.tolist() == [3 - label for label in SHIFTED]
+    assert _module_difference(scans, [HALVES] * 2, persons=persons, n_permutations=1).first.tolist() == HALVES
 
 
 def cohort_of(ids, groups):
@@ -116,7 +116,7 @@ def test_a_cohorts_groups_are_compared_person_by_person():
     found = group_module_difference(cohort, ("NC", "AD"), labels, n_permutations=50, seed=3)
     persons = ["sub-1", "sub-1", "sub-2"], ["sub-3", "sub-4", "sub-5"]
     values = list(labels.values())
-    expected = module_difference(values[:3], values[3:], persons=persons, n_permutations=50, seed=3)
+    expected = _module_difference(values[:3], values[3:], persons=persons, n_permutations=50, seed=3)
     assert (found.within, found.between, found.p) == (expected.within, expected.between, expected.p)
     assert found.n_subjects == (2, 3)
     both = cohort_of(ids, ["NC", "AD", "NC", "AD", "AD", "NC"])
@@ -125,8 +125,8 @@ def test_a_cohorts_groups_are_compared_person_by_person():
 
 
 def test_alike_groups_are_not_told_apart_and_different_ones_are():
-    alike = module_difference(noisy(HALVES, 0, 8), noisy(HALVES, 1, 8), n_permutations=999)
-    other = module_difference(noisy(HALVES, 0, 8), noisy([1, 2] * 10, 1, 8), n_permutations=999)
+    alike = _module_difference(noisy(HALVES, 0, 8), noisy(HALVES, 1, 8), n_permutations=999)
+    other = _module_difference(noisy(HALVES, 0, 8), noisy([1, 2] * 10, 1, 8), n_permutations=999)
     assert alike.p > 0.05
     assert other.p < 0.005
     assert alike.changed == ()
@@ -134,21 +134,21 @@ def test_alike_groups_are_not_told_apart_and_different_ones_are():
 
 def test_regions_in_no_module_do_not_count():
     first = [0, *HALVES[1:]]
-    similarity = partition_similarity([first, HALVES, [0] * 20])
+    similarity = _partition_similarity([first, HALVES, [0] * 20])
     assert similarity[0, 1] == pytest.approx(1)
     assert np.isnan(similarity[0, 2])
-    found = module_difference([first] * 2, [HALVES] * 2, n_permutations=10)
+    found = _module_difference([first] * 2, [HALVES] * 2, n_permutations=10)
     assert found.changed == ()
     assert found.agreement.n_compared == 19
-    nothing = module_difference([[0] * 4] * 2, [[0] * 4] * 2, n_permutations=10)
+    nothing = _module_difference([[0] * 4] * 2, [[0] * 4] * 2, n_permutations=10)
     assert np.isnan(nothing.p)
 
 
 def test_groups_need_two_subjects_of_the_same_regions():
     with pytest.raises(InputError, match="subjects of a group is 1"):
-        module_difference([HALVES], [HALVES, HALVES])
+        _module_difference([HALVES], [HALVES, HALVES])
     with pytest.raises(InputError, match="different numbers of regions"):
-        partition_similarity([[1, 1], [1, 1, 2]])
+        _partition_similarity([[1, 1], [1, 1, 2]])
 
 
 def test_regions_that_change_by_chance_are_those_of_people_shuffled_by_hand():
@@ -159,7 +159,7 @@ def test_regions_that_change_by_chance_are_those_of_people_shuffled_by_hand():
     for number, changed in enumerate(drawn):
         order = np.random.default_rng([7, number]).permutation(9)
         mixed = [labels[ids[i]] for i in order]
-        assert changed == len(module_difference(mixed[:5], mixed[5:], n_permutations=1, seed=7).changed)
+        assert changed == len(_module_difference(mixed[:5], mixed[5:], n_permutations=1, seed=7).changed)
     assert len(set(drawn)) > 1
 
 

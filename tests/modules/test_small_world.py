@@ -8,7 +8,7 @@ from module_graphs import bridged_cliques, random_weights, star, weight_matrices
 from biobgt.base.errors import InputError
 from biobgt.data.graph import lattice_graph, random_graph
 from biobgt.modules import small_world
-from biobgt.modules.structure import characteristic_path_length, mean_clustering
+from biobgt.modules.structure import _mean_clustering, characteristic_path_length
 
 
 def test_bridged_cliques_by_hand():
@@ -38,7 +38,7 @@ def test_clustering_as_in_networkx():
     weights = random_weights(20, 0)
     weights /= weights.max()
     expected = nx.average_clustering(nx.from_numpy_array(weights), weight="weight")
-    assert mean_clustering(weights) == pytest.approx(expected)
+    assert _mean_clustering(weights) == pytest.approx(expected)
 
 
 def test_sigma_and_omega_from_the_nulls():
@@ -47,8 +47,8 @@ def test_sigma_and_omega_from_the_nulls():
     result = small_world(weights, n_nulls=3, seed=4)
     randoms = [random_graph(weights, seed=seed) for seed in (4, 5, 6)]
     lattices = [lattice_graph(weights, seed=seed) for seed in (4, 5, 6)]
-    clustering, length = (np.mean([f(g) for g in randoms]) for f in (mean_clustering, characteristic_path_length))
-    lattice = np.mean([mean_clustering(g) for g in lattices])
+    clustering, length = (np.mean([f(g) for g in randoms]) for f in (_mean_clustering, characteristic_path_length))
+    lattice = np.mean([_mean_clustering(g) for g in lattices])
     assert result.sigma == pytest.approx((result.clustering / clustering) / (result.path_length / length))
     assert result.omega == pytest.approx(length / result.path_length - result.clustering / lattice)
 

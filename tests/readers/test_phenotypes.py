@@ -17,9 +17,9 @@ from biobgt.readers.phenotypes import (
     JoinedPhenotypes,
     Phenotypes,
     TableSearch,
+    _same_person,
     match_phenotypes,
     read_phenotypes,
-    same_person,
 )
 
 
@@ -405,7 +405,7 @@ def workbook(path, rows):
     ids=["BIDS", "Athena", "two lines", "sessions without end"],
 )
 def test_a_person_is_what_stands_before_the_session(identifier, person):
-    assert same_person(identifier) == person
+    assert _same_person(identifier) == person
 
 
 def test_an_id_without_end_is_no_subject_of_a_column(tmp_path, monkeypatch):
@@ -414,9 +414,9 @@ def test_an_id_without_end_is_no_subject_of_a_column(tmp_path, monkeypatch):
 
     def compare(name):
         compared.append(name)
-        return same_person(name)
+        return _same_person(name)
 
-    monkeypatch.setattr(module, "same_person", compare)
+    monkeypatch.setattr(module, "_same_person", compare)
     subjects(tmp_path, "s1", "s2")
     workbook(tmp_path / "people.xlsx", [["who", "group"], ["s1", "NC"], ["s2", "AD"], ["_ses-" * 50 + "\nx", "AD"]])
     cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))

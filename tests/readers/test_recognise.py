@@ -16,9 +16,9 @@ from biobgt.base.files import asset
 from biobgt.data.atlas import BUNDLED, load_atlas, others_of_size
 from biobgt.readers import ReadOptions
 from biobgt.readers.measurement import (
-    AxisEvidence,
     Reading,
-    axis_evidence,
+    _axis_evidence,
+    _AxisEvidence,
     interpret,
     possible_region_counts,
     read_name,
@@ -612,18 +612,18 @@ def test_layout_of_cni_needs_its_phenotypes_beside_it(tmp_path, bold):
 def test_evidence_on_a_slow_wave_checked_by_hand():
     """Rows are time: 0, 1, 0, -1, 0 has a lag-1 product sum of 0; a ramp -2…2 has 4 of 10."""
     ramp = np.arange(-2.0, 3.0)
-    evidence = axis_evidence(np.outer(ramp, [1.0, -2.0, 1.0]))
+    evidence = _axis_evidence(np.outer(ramp, [1.0, -2.0, 1.0]))
     assert evidence.along_rows == pytest.approx(4 / 10)
     assert evidence.along_columns == pytest.approx(-4 / 6)
-    assert AxisEvidence(0.5, 0.45).suggests is None
+    assert _AxisEvidence(0.5, 0.45).suggests is None
 
 
 def test_evidence_is_not_misled_by_levels_of_regions(bold):
     values = bold(150, 116) + 500 * np.linspace(1, 3, 116)
-    assert axis_evidence(values).suggests == "time-region"
-    assert axis_evidence(values.T).suggests == "region-time"
+    assert _axis_evidence(values).suggests == "time-region"
+    assert _axis_evidence(values.T).suggests == "region-time"
     values[:, 3] = np.nan
-    assert axis_evidence(values.T).suggests == "region-time"
+    assert _axis_evidence(values.T).suggests == "region-time"
 
 
 def test_question_quotes_the_study(tmp_path, bold):

@@ -282,8 +282,8 @@ def test_lines_are_counted_before_a_list_of_them_is_made(tmp_path, monkeypatch, 
     """64 MB of ones and line ends pack into 80 kB, and are 4 GB as a list of lines."""
     monkeypatch.setenv("BIOBGT_MAX_TIMEPOINTS", "100")
     looked_at = []
-    original = tables.find_layout
-    monkeypatch.setattr(tables, "find_layout", lambda table, **how: looked_at.append(table) or original(table, **how))
+    original = tables._find_layout
+    monkeypatch.setattr(tables, "_find_layout", lambda table, **how: looked_at.append(table) or original(table, **how))
     good_subject(tmp_path)
     (tmp_path / "sub-09.csv").write_bytes((f"1{end}" * 401).encode())
     cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))

@@ -31,7 +31,7 @@ from biobgt.model.installed import installed_model
 from biobgt.model.presets import preset_named
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured
-from biobgt.results.store import FolderStore, decoded, encoded, from_bytes, to_bytes
+from biobgt.results.store import FolderStore, _decoded, _from_bytes, _to_bytes, encoded
 
 SETTINGS, HUBS, MODULES = ConnectomeSettings(level=0.35), HubOptions(2.0), ModuleOptions(runs=5)
 COMPARED = ComparisonOptions(first="NC", second="AD", of="segregation", permutations=50, runs=5)
@@ -237,7 +237,7 @@ def test_even_with_the_right_key_a_forged_file_takes_no_memory_and_ends_nothing(
     assert set(found) == set(QUESTIONS)
     for number, (kind, result) in enumerate(found.items()):
         random = np.random.default_rng(number)
-        line, _, rest = to_bytes(result).partition(b"\n")
+        line, _, rest = _to_bytes(result).partition(b"\n")
         tracemalloc.start()
         for _ in range(40):
             words = json.loads(line)
@@ -245,7 +245,7 @@ def test_even_with_the_right_key_a_forged_file_takes_no_memory_and_ends_nothing(
             where, name = places[random.integers(len(places))]
             where[name] = HOSTILE[random.integers(len(HOSTILE))]
             with suppress(ValueError):
-                from_bytes(json.dumps(words).encode() + b"\n" + rest[: len(rest) - int(random.integers(2))])
+                _from_bytes(json.dumps(words).encode() + b"\n" + rest[: len(rest) - int(random.integers(2))])
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 20e6 + 60 * len(line) + 4 * len(rest), kind
@@ -254,7 +254,7 @@ def test_even_with_the_right_key_a_forged_file_takes_no_memory_and_ends_nothing(
 @pytest.mark.parametrize("line", [b"[" * 10**6, b'{"words":' * 10**5, b"0" * 10**7, b"{}" * 5 * 10**6, b"\xff", b""])
 def test_words_that_nobody_wrote_are_refused(line):
     with pytest.raises(ValueError):
-        from_bytes(line + b"\n")
+        _from_bytes(line + b"\n")
 
 
 def places_in(words):
@@ -291,7 +291,7 @@ def test_a_file_of_another_result_is_not_trusted_under_this_name(cohort, tmp_pat
 )
 def test_words_make_nothing_but_results(words):
     with pytest.raises((ValueError, LookupError, TypeError)):
-        decoded(json.loads(json.dumps(words)), [])
+        _decoded(json.loads(json.dumps(words)), [])
 
 
 def test_what_cannot_be_written_is_not_kept(tmp_path):

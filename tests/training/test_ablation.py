@@ -14,12 +14,12 @@ from biobgt.model.network import BioBGT
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, ablation_words
 from biobgt.training.checks import (
-    ablation_effect,
-    logits_without,
-    measure_ablation,
+    _ablation_effect,
+    _logits_without,
+    _measure_ablation,
+    _took_no_step,
+    _without_attention,
     shuffle_entanglement,
-    took_no_step,
-    without_attention,
 )
 from biobgt.training.folds import LabelledGraphs
 
@@ -47,7 +47,7 @@ def test_shuffling_keeps_each_subjects_values(data: LabelledGraphs) -> None:
 def test_without_attention_a_model_is_what_its_stream_gives(data: LabelledGraphs) -> None:
     """At the start the feed-forward network adds nothing either: what is left is a linear map of the values."""
     model = _model(data)
-    bare = without_attention(model)
+    bare = _without_attention(model)
     values = model._values(data.graphs)
     torch.testing.assert_close(bare.flat_stream(data.graphs), values.flatten(1))
     assert not torch.allclose(model.flat_stream(data.graphs), values.flatten(1))
@@ -57,7 +57,7 @@ def test_without_attention_a_model_is_what_its_stream_gives(data: LabelledGraphs
 def test_a_part_that_nothing_reads_changes_nothing(data: LabelledGraphs) -> None:
     model = _model(data)
     whole = model(data.graphs).detach().double().numpy()
-    moved = logits_without(model, data.graphs)
+    moved = _logits_without(model, data.graphs)
     assert np.abs(moved[NE_SHUFFLED] - whole).max() > 0
     with torch.no_grad():
         for encoding in (model.importance, model.value_importance):
@@ -65,30 +65,30 @@ def test_a_part_that_nothing_reads_changes_nothing(data: LabelledGraphs) -> None
         model.layers[0].attention.output.weight.zero_()
         model.layers[0].attention.output.bias.zero_()
     whole = model(data.graphs).detach().double().numpy()
-    for logits in logits_without(model, data.graphs).values():
+    for logits in _logits_without(model, data.graphs).values():
         np.testing.assert_array_equal(logits, whole)
 
 
 def test_effects_by_hand() -> None:
     whole = np.array([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
     changed = np.array([[0.8, 0.2], [0.6, 0.4], [0.2, 0.8]])
-    found = ablation_effect(whole, changed)
+    found = _ablation_effect(whole, changed)
     assert found["largest_change"] == pytest.approx(0.2)
     assert found["mean_change"] == pytest.approx(0.1)
     assert found["correlation"] == pytest.approx(np.corrcoef(whole[:, 0], changed[:, 0])[0, 1], abs=1e-6)
     assert found["changed_calls"] == 1
-    assert ablation_effect(np.full((3, 2), 0.5), changed)["correlation"] is None
+    assert _ablation_effect(np.full((3, 2), 0.5), changed)["correlation"] is None
 
 
 def test_members_that_took_no_step_are_told(data: LabelledGraphs) -> None:
     start, stepped = _model(data), _model(data, seed=1)
     with torch.no_grad():
         stepped.layers[0].feed_forward[-1].weight[0, 0] = 1e-9
-    assert took_no_step(start)
-    assert not took_no_step(stepped)
+    assert _took_no_step(start)
+    assert not _took_no_step(stepped)
     half = len(data.labels) // 2
     tests = [np.arange(half), np.arange(half, len(data.labels))]
-    parts = measure_ablation([start, stepped], data, tests)
+    parts = _measure_ablation([start, stepped], data, tests)
     assert parts["members_at_start"] == 1
     assert set(parts["connectivity"]) == set(data.groups)
     for found in parts["connectivity"].values():

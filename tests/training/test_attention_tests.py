@@ -13,7 +13,7 @@ from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.quality import mean_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention_groups import comparison_sentence, contrast_sentence
+from biobgt.figures.attention_groups import _comparison_sentence, _contrast_sentence
 from biobgt.groups.design import one_value_per_person
 from biobgt.model.attention import all_block_tests
 from biobgt.training.card_text import beside_line, beside_words
@@ -71,7 +71,7 @@ def test_connectivity_of_the_same_block_stands_beside_every_test_and_is_said() -
     # Attention that is not made of connectivity is still there given connectivity.
     assert test.blocks.set_index("feature").loc["occipital → occipital", "q_given_fc"] < 0.05
     said = f"Given FC of the same block, attention differs in {beside.given_connectivity} of {len(test.blocks)} blocks"
-    assert said in comparison_sentence(test)
+    assert said in _comparison_sentence(test)
     card = {"beside_connectivity": beside_connectivity(found, {"NC": 8, "AD": 8})}
     assert f"in attention in {beside.given_connectivity}" in beside_words(card)
     assert f"differ in attention in {beside.given_connectivity} of {len(test.blocks)} blocks" in beside_line(card)
@@ -108,14 +108,14 @@ def test_overall_connectivity_is_adjusted_for_and_the_test_without_it_stands_bes
     test = all_block_tests(found, {"NC": 10, "AD": 10})[0]
     assert test.n_marked_without_connectivity is not None
     assert len(test.marked) < test.n_marked_without_connectivity
-    said = comparison_sentence(test)
+    said = _comparison_sentence(test)
     assert "adjusted for overall connectivity and age: " in said
     without = test.n_marked_without_connectivity
     assert f"Without adjusting for overall connectivity (mean |FC|), {without} differ; unadjusted" in said
     row = test.contrast.iloc[0]
     assert row["p_without_connectivity"] == rows.loc["age", "p"]
     without = f"not adjusted for overall connectivity (mean |FC|) d = {row['d_without_connectivity']:.2f}"
-    assert without in contrast_sentence(test)
+    assert without in _contrast_sentence(test)
 
 
 def test_covariates_that_a_small_cohort_cannot_carry_are_not_adjusted_for_and_that_is_said() -> None:
@@ -124,7 +124,7 @@ def test_covariates_that_a_small_cohort_cannot_carry_are_not_adjusted_for_and_th
     assert set(found["covariates"]) == {""}
     assert found["note"].str.contains("Not adjusted for all covariates. 8 subjects with these covariates leave").all()
     (first, *_) = all_block_tests(found, dict.fromkeys(data.groups, 4))
-    assert "leave 4 residual degrees of freedom" in comparison_sentence(first)
+    assert "leave 4 residual degrees of freedom" in _comparison_sentence(first)
 
 
 def test_persons_are_compared_and_nobody_with_himself() -> None:

@@ -26,7 +26,7 @@ from assets.studies.node_networks import (
     attend,
 )
 from biobgt.base.errors import InputError
-from biobgt.model.benchmark.networks import DenseAttention, random_walk_returns
+from biobgt.model.benchmark.networks import DenseAttention, _random_walk_returns
 from biobgt.model.network import FunctionalModuleAttention, ModuleExtractor
 
 REAL = Path("../shared/data/cora.npz")
@@ -130,7 +130,7 @@ def test_walks_over_edges_return_as_those_over_all_pairs(planted: CitationNetwor
     weights = np.zeros((N, N))
     first, second = planted.graph.edges.numpy()
     weights[first, second] = weights[second, first] = 1
-    dense = random_walk_returns(torch.from_numpy(weights[None]), 6)[0].numpy()
+    dense = _random_walk_returns(torch.from_numpy(weights[None]), 6)[0].numpy()
     np.testing.assert_allclose(sparse_walk_returns(weights, 6), dense, atol=1e-12)
 
 

@@ -20,7 +20,7 @@ import biobgt.training.evaluation
 from biobgt.base.errors import InputError
 from biobgt.model.calibration import calibrated
 from biobgt.model.network import GraphBatch
-from biobgt.training.evaluation import Fitted, evaluate, paired_with_baselines, read_results, summarise
+from biobgt.training.evaluation import _Fitted, evaluate, paired_with_baselines, read_results, summarise
 from biobgt.training.folds import LabelledGraphs
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split, cross_validation
@@ -115,9 +115,9 @@ def _killed_at(point: int, job: Callable[[], object], folder: Path) -> bool:
 def test_killed_anywhere_its_lines_are_whole_and_the_next_run_ends_as_if_nothing_had_been(
     data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def guessed(system: object, data: LabelledGraphs, graphs: object, split: Split, **_: object) -> Fitted:
+    def guessed(system: object, data: LabelledGraphs, graphs: object, split: Split, **_: object) -> _Fitted:
         rng = np.random.default_rng(split.test[0])
-        return Fitted(*(rng.standard_normal((len(rows), 2)) for rows in (split.validation, split.test)), np.nan)
+        return _Fitted(*(rng.standard_normal((len(rows), 2)) for rows in (split.validation, split.test)), np.nan)
 
     monkeypatch.setattr(biobgt.training.evaluation, "fit_system", guessed)  # a fork must not compute with torch
     _evaluate(data, splits[:2], tmp_path / "whole", linear=False)

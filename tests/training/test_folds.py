@@ -14,7 +14,7 @@ import biobgt.training.folds
 from biobgt.base.errors import InputError
 from biobgt.model.calibration import fit_temperature
 from biobgt.modules import module_contrast
-from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, open_run, train_ensemble
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, _open_run, train_ensemble
 from biobgt.training.splits import Split, cross_validation
 from biobgt.training.trainer import predict_logits
 
@@ -136,9 +136,9 @@ def test_another_runs_members_are_never_taken_up(
 
 def test_a_run_that_starts_anew_leaves_nothing_of_the_old_one(folder: Path, tmp_path: Path) -> None:
     run = shutil.copytree(folder / "fold 1", tmp_path / "fold 1")
-    open_run(run, "another", resume=False)
+    _open_run(run, "another", resume=False)
     assert not list(run.glob("*.safetensors"))
-    open_run(run, "another", resume=True)  # killed before its first epoch, it may go on
+    _open_run(run, "another", resume=True)  # killed before its first epoch, it may go on
 
 
 def test_members_on_disk_are_the_members(trained: TrainedEnsemble, folder: Path) -> None:

@@ -19,17 +19,17 @@ from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.modules import module_contrast
 from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts, protocol_splits, training_cohort
 from biobgt.training.trainer import (
+    _initialise_readout,
+    _own_logits,
+    _pretrain_extractor,
+    _sharpen_attention,
+    _weigh_regions,
     best_penalty,
-    initialise_readout,
     left_out,
     network_axes,
-    own_logits,
-    pretrain_extractor,
     readout_parts,
     region_weights,
-    sharpen_attention,
     train_model,
-    weigh_regions,
     with_readout,
 )
 
@@ -45,7 +45,7 @@ def started(request: pytest.FixtureRequest) -> tuple[BioBGT, GraphBatch, torch.T
     model = BioBGT(preset, n_regions=16, n_groups=request.param)
     model.standardise(graphs)
     groups = torch.arange(request.param).repeat_interleave(12)
-    initialise_readout(model, graphs, groups, device=CPU)
+    _initialise_readout(model, graphs, groups, device=CPU)
     return model, graphs, groups
 
 
@@ -123,7 +123,7 @@ def test_the_extractor_learns_modules_without_labels() -> None:
         return float(np.mean(module_contrast(attention, list(graphs.modules.numpy()))))
 
     at_first = contrast()
-    pretrain_extractor(model, graphs, torch.Generator().manual_seed(0), device=CPU)
+    _pretrain_extractor(model, graphs, torch.Generator().manual_seed(0), device=CPU)
     changed = {name for name, value in model.state_dict().items() if not torch.equal(value, before[name])}
     assert changed
     assert all(name.startswith(("project", "importance", "extractor")) for name in changed)
@@ -136,9 +136,9 @@ def test_attention_starts_as_sharp_as_asked_for() -> None:
     torch.manual_seed(0)
     model = BioBGT(preset, n_regions=16, n_groups=2)
     model.standardise(graphs)
-    pretrain_extractor(model, graphs, torch.Generator().manual_seed(0), device=CPU)
+    _pretrain_extractor(model, graphs, torch.Generator().manual_seed(0), device=CPU)
     drawn = model.layers[0].attention.query.weight.clone()
-    sharpen_attention(model, graphs, torch.Generator().manual_seed(0), device=CPU)
+    _sharpen_attention(model, graphs, torch.Generator().manual_seed(0), device=CPU)
     with torch.no_grad():
         attention = model.explain(graphs).mean_attention().weights.numpy()
     assert module_contrast(attention, graphs.modules.numpy()).mean() == pytest.approx(1.6, abs=0.05)
@@ -153,7 +153,7 @@ def test_a_contrast_out_of_reach_leaves_attention_as_drawn() -> None:
     model = BioBGT(preset, n_regions=16, n_groups=2)
     model.standardise(graphs)
     drawn = model.layers[0].attention.query.weight.clone()
-    sharpen_attention(model, graphs, torch.Generator().manual_seed(0), device=CPU)
+    _sharpen_attention(model, graphs, torch.Generator().manual_seed(0), device=CPU)
     assert torch.equal(model.layers[0].attention.query.weight, drawn)
 
 
@@ -236,7 +236,7 @@ def test_a_model_comes_to_weigh_the_module_that_differs() -> None:
     groups = torch.arange(2).repeat_interleave(30)
     model = BioBGT(preset, n_regions=16, n_groups=2)
     model.standardise(graphs)
-    weigh_regions(model, graphs, groups, device=torch.device("cpu"))
+    _weigh_regions(model, graphs, groups, device=torch.device("cpu"))
     by_module = model.region_weight.detach().reshape(4, 4).mean(dim=1)
     assert by_module.argmax() == 0
     assert float(by_module[0]) > 1.05
@@ -274,7 +274,7 @@ def test_subjects_are_parted_by_the_readout_of_their_group() -> None:
 def test_nobody_is_told_apart_from_another_cohorts_subjects() -> None:
     logits = torch.randn(3, 5, generator=torch.Generator().manual_seed(0), requires_grad=True)
     groups = torch.tensor([2, 3, 0])
-    loss = functional.cross_entropy(own_logits(logits, groups, READOUTS), groups, reduction="sum")
+    loss = functional.cross_entropy(_own_logits(logits, groups, READOUTS), groups, reduction="sum")
     own = [(0, (0, 2), 1), (1, (1, 3, 4), 1), (2, (0, 2), 0)]
     expected = sum(functional.cross_entropy(logits[i, list(c)][None], torch.tensor([k])) for i, c, k in own)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
@@ -295,12 +295,12 @@ def test_each_readout_starts_where_its_cohort_alone_would(joined: JoinedCohorts)
     torch.manual_seed(0)
     model = BioBGT(preset, n_regions=16, n_groups=5)
     model.standardise(graphs)
-    initialise_readout(model, graphs, labels, device=CPU, readouts=readouts)
+    _initialise_readout(model, graphs, labels, device=CPU, readouts=readouts)
     for part in readout_parts(labels.numpy(), 5, readouts):
         alone = with_readout(model, part.columns.tolist())
         expected = alone.readout.classify.weight.clone()
         torch.nn.init.zeros_(alone.readout.classify.weight)
-        initialise_readout(alone, graphs[torch.from_numpy(part.rows)], torch.from_numpy(part.labels), device=CPU)
+        _initialise_readout(alone, graphs[torch.from_numpy(part.rows)], torch.from_numpy(part.labels), device=CPU)
         torch.testing.assert_close(alone.readout.classify.weight, expected)
 
 

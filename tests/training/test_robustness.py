@@ -19,14 +19,14 @@ from biobgt.model.inputs import log_connectivity, prepare
 from biobgt.model.network import FADED, BioBGT, noise_directions
 from biobgt.model.out_of_distribution import scan_measures
 from biobgt.model.presets import Preset
-from biobgt.training.card_text import corruption_words, motion_words, nested_words, noise_words
+from biobgt.training.card_text import _nested_words, corruption_words, motion_words, noise_words
 from biobgt.training.cards import write_model
-from biobgt.training.checks import NESTED_FILE, HeldOut, add_nested, check_model, evaluate_nested
+from biobgt.training.checks import NESTED_FILE, _HeldOut, add_nested, check_model, evaluate_nested
 from biobgt.training.cohorts import protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs, train_ensemble
 from biobgt.training.splits import UNKNOWN, cross_validation, mean_displacement, motion_out_of_fold
 from biobgt.training.tables import noise_points, recordings_table
-from biobgt.training.trainer import initialise_readout
+from biobgt.training.trainer import _initialise_readout
 
 PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
 
@@ -131,7 +131,7 @@ def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[Bio
     torch.manual_seed(0)
     model = BioBGT(preset, n_regions=data.matrices.shape[1], n_groups=2)
     model.standardise(data.graphs)
-    initialise_readout(model, data.graphs, torch.tensor(data.labels), device=torch.device("cpu"))
+    _initialise_readout(model, data.graphs, torch.tensor(data.labels), device=torch.device("cpu"))
     return model.eval(), preset
 
 
@@ -228,9 +228,9 @@ def test_words() -> None:
         "ece": {"value": 0.04, "low": None, "high": None, "by_chance": 0.03}
     }
     card = {"groups": ["NC", "ASD"], "temperatures": [1.0] * 10}
-    assert nested_words(card).endswith("The accuracy of this mean has not been measured.")
+    assert _nested_words(card).endswith("The accuracy of this mean has not been measured.")
     nested = {"outer_folds": 3, "folds": 10, "members": 10, "n": 270, "mean": metrics, "single": metrics}
-    said = nested_words(card | {"nested": nested})
+    said = _nested_words(card | {"nested": nested})
     assert said.startswith("New subjects get the mean log-odds of the 10 ensemble members. Nested folds (3 of 10, 270")
     assert "AUC 0.75 [0.70, 0.80]" in said
     assert "has not been measured" in noise_words(card)
@@ -268,7 +268,7 @@ def test_a_member_warns_by_the_ranges_of_its_own_training_subjects(
     scans = [scan_measures(subject) for subject in cohort]
     for row in splits[0].test:
         scans[row] |= {"largest_frame": 99.0}  # so far off, that ranges would show that they were asked
-    held_out = HeldOut(load_pretrained(written[0], "cpu"), cohort, written[1].graphs, splits, scans, seed=0)
+    held_out = _HeldOut(load_pretrained(written[0], "cpu"), cohort, written[1].graphs, splits, scans, seed=0)
     first, second = (held_out.member(number).ranges for number in (0, 1))
     assert first.largest_frame[1] < 10 < second.largest_frame[1]
     assert len(held_out.member(1).members) == 1

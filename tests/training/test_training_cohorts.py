@@ -17,10 +17,10 @@ from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.training.cohorts import (
     DATASETS,
+    _simulated_progression,
+    _sites_of,
+    _strata_words,
     protocol_splits,
-    simulated_progression,
-    sites_of,
-    strata_words,
     training_cohort,
 )
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
@@ -46,7 +46,7 @@ def controls() -> Cohort:
 
 
 def test_nobody_appears_twice_in_the_simulated_progression(controls: Cohort) -> None:
-    found = simulated_progression(controls, seed=0)
+    found = _simulated_progression(controls, seed=0)
     assert sorted(found.ids) == sorted(f"s{i}" for i in range(11))  # each control once, no patient
     assert dict(found.group_sizes) == {"NC": 4, "MCI": 4, "AD": 3}
     assert found.atlas.name == "aal90"
@@ -54,7 +54,7 @@ def test_nobody_appears_twice_in_the_simulated_progression(controls: Cohort) -> 
 
 
 def test_who_is_made_by_a_program_says_so(controls: Cohort) -> None:
-    found = simulated_progression(controls, seed=0)
+    found = _simulated_progression(controls, seed=0)
     assert found.simulated
     for subject in found:
         original = controls[subject.id].series[:, :90]
@@ -64,17 +64,17 @@ def test_who_is_made_by_a_program_says_so(controls: Cohort) -> None:
 
 
 def test_the_lot_is_the_seeds(controls: Cohort) -> None:
-    groups = [[subject.group for subject in simulated_progression(controls, seed=seed)] for seed in (0, 0, 1)]
+    groups = [[subject.group for subject in _simulated_progression(controls, seed=seed)] for seed in (0, 0, 1)]
     assert groups[0] == groups[1] != groups[2]
 
 
 def test_the_simulation_refuses_what_it_is_not_defined_on(controls: Cohort) -> None:
     other = Cohort("x", controls.subjects, numbered_atlas(116))
     with pytest.raises(InputError, match="defined on AAL"):
-        simulated_progression(other, seed=0)
+        _simulated_progression(other, seed=0)
     matrix = Subject("m", connectivity=np.eye(116), group="NC")
     with pytest.raises(InputError, match="'m' has no series"):
-        simulated_progression(Cohort("x", (matrix,), controls.atlas), seed=0)
+        _simulated_progression(Cohort("x", (matrix,), controls.atlas), seed=0)
 
 
 def test_real_controls_become_thirds(shared_data: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_folder_with_one_group_is_refused(tmp_path: Path) -> None:
 
 def test_splits_by_the_name_of_a_protocol() -> None:
     cohort = planted_cohort(20)
-    assert sites_of(cohort) == ["A", "B"] * 20
+    assert _sites_of(cohort) == ["A", "B"] * 20
     everyone = list(range(40))
     folds = protocol_splits(cohort, "folds", n=4)
     assert sorted(np.concatenate([split.test for split in folds]).tolist()) == everyone
@@ -184,17 +184,17 @@ def test_a_scan_of_two_sites_leaves_neither_out() -> None:
 
 def test_a_missing_site_does_not_lose_the_others() -> None:
     cohort = planted_cohort(20)
-    assert strata_words(cohort) == "by site and group"
+    assert _strata_words(cohort) == "by site and group"
     one, *others = cohort.subjects
     gap = replace(cohort, subjects=(replace(one, phenotypes={}), *others))
-    assert sites_of(gap) == [None, *["B", *["A", "B"] * 19]]
-    assert strata_words(gap) == "by site and group (a site is not known of everybody)"
+    assert _sites_of(gap) == [None, *["B", *["A", "B"] * 19]]
+    assert _strata_words(gap) == "by site and group (a site is not known of everybody)"
     assert sum(len(split.test) for split in protocol_splits(gap, "folds", n=4)) == 40
     with pytest.raises(InputError, match="Row 1 has no site"):
         protocol_splits(gap, "sites")
     none = replace(cohort, subjects=tuple(replace(subject, phenotypes={}) for subject in cohort))
-    assert sites_of(none) is None
-    assert strata_words(none) == "by group (no site is known)"
+    assert _sites_of(none) is None
+    assert _strata_words(none) == "by group (no site is known)"
 
 
 def test_the_cohorts_own_split_keeps_its_test_subjects_out() -> None:

@@ -28,7 +28,7 @@ PREVIEW_DPI = 150
 _DEFAULT_DEMO = CohortRef("asd", demo=True)
 
 
-class StoppableCohort(Measured):
+class _StoppableCohort(Measured):
     """A measured cohort that says how far it is before every measurement; there a click can stop it.
 
     Parameters
@@ -132,12 +132,12 @@ def bundle_file(
     return stream.getvalue()
 
 
-def _measured(ref: CohortRef) -> StoppableCohort:
-    kept: dict[CohortRef, StoppableCohort] = st.session_state.setdefault(EXPORT_MEASURED, {})
+def _measured(ref: CohortRef) -> _StoppableCohort:
+    kept: dict[CohortRef, _StoppableCohort] = st.session_state.setdefault(EXPORT_MEASURED, {})
     if ref not in kept:
         cohort = find_cohort(ref)
         assert cohort is not None  # the page asks for no figure of subjects that are gone
-        kept[ref] = StoppableCohort(cohort, _loaded(ref))
+        kept[ref] = _StoppableCohort(cohort, _loaded(ref))
     return kept[ref]
 
 

@@ -101,7 +101,7 @@ class Drawing(BaseFigure):  # type: ignore[misc]
         return self._contents["layout"].get("height") or 0
 
 
-def show_figure(
+def _show_figure(
     figure: Drawing,
     caption: str,
     *,
@@ -215,7 +215,7 @@ def show(
     key : str, optional
         Unique on the page; by default that of the figure's kind.
     on_pick : callable, optional
-        Told the region of a point that is clicked; see :func:`show_figure`.
+        Told the region of a point that is clicked; see :func:`_show_figure`.
     as_picture : bool
         Show the drawing for paper; figures that have no other always do.
     picture_mm : float
@@ -228,12 +228,12 @@ def show(
             Key("picture", about, "Drawing…", 48),
             lambda: _picture(figure, options, measured or view.measured, picture_mm),
         )
-        show_picture(drawn, caption, key, export=request)
+        _show_picture(drawn, caption, key, export=request)
         return
     whose = request.cohort.name if figure.of_model else view.subject.id if figure.of_subject else ""
     name = f"{whose}_{key}" if whose and whose not in key else key
     contents, caption, height = drawn_for_screen(view, figure, options, measured=measured)
-    show_figure(contents, caption, key=key, file_name=name, on_pick=on_pick, export=request, height=height)
+    _show_figure(contents, caption, key=key, file_name=name, on_pick=on_pick, export=request, height=height)
 
 
 def _height_rule(key: str, height: ScreenHeight) -> str:
@@ -253,31 +253,31 @@ def _picture(figure: Figure, options: Options, measured: Measured, width_mm: flo
 
     style = PaperStyle(width_mm=width_mm, dpi=SCREEN_DPI, titles=True)
     drawn = figure(measured, options).for_paper(style)
-    return as_png(draw_on_paper(drawn, style), style=style), drawn.caption
+    return _as_png(draw_on_paper(drawn, style), style=style), drawn.caption
 
 
-def show_picture(picture: Any, caption: str, key: str, *, export: FigureRequest | None = None) -> None:
+def _show_picture(picture: Any, caption: str, key: str, *, export: FigureRequest | None = None) -> None:
     """Show a figure made for paper with its caption in words, and a button that enlarges it.
 
     Parameters
     ----------
     picture : matplotlib Figure or bytes
-        Bytes are those of :func:`as_png`, where a page keeps them.
+        Bytes are those of :func:`_as_png`, where a page keeps them.
     caption : str
         Also what a screen reader says.
     key : str
         Unique on the page.
     export : FigureRequest, optional
-        As for :func:`show_figure`.
+        As for :func:`_show_figure`.
     """
-    png = picture if isinstance(picture, bytes) else as_png(picture)
+    png = picture if isinstance(picture, bytes) else _as_png(picture)
     with st.container(key=key):
         st.image(png, width="stretch", alt=caption)
     if _caption_with_buttons(caption, key, export):
         _enlarge(partial(st.image, png, width="stretch", alt=caption))
 
 
-def as_png(figure: Any, *, style: PaperStyle | None = None) -> bytes:
+def _as_png(figure: Any, *, style: PaperStyle | None = None) -> bytes:
     """Write a matplotlib figure as PNG; by default sharp enough for a screen of twice the usual density."""
     from biobgt.figures.paper.frame import save_figure  # brings matplotlib, which few pages need
 
@@ -348,10 +348,10 @@ def show_bug(error: Exception) -> None:
         "We are sorry. Please send us this report and say what you were doing.",
         icon=":material/bug_report:",
     )
-    st.code(bug_report(error), language=None, wrap_lines=True)
+    st.code(_bug_report(error), language=None, wrap_lines=True)
 
 
-def bug_report(error: Exception) -> str:
+def _bug_report(error: Exception) -> str:
     """Write the report: type, message, versions, and the places in the code, without paths or lines of files."""
     places = [
         f"  {_place(frame.filename)}:{frame.lineno} in {frame.name}"

@@ -162,7 +162,7 @@ def ask_for_atlas_table(key: str) -> Upload | None:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class _Attempt:
     """The last reading: of what, and the question or the sentence it ended with, if it did not end well, or at all."""
 
     signature: tuple[object, ...]
@@ -184,12 +184,12 @@ def read_once(uploaded: UploadedFiles) -> None:
     """Read what was uploaded, unless that was just done; the sidebar shows it from the next run on."""
     adding = bool(st.session_state.get(ADDING, True))
     signature = (*uploaded.signature(), adding)
-    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    attempt: _Attempt | None = st.session_state.get(ATTEMPT)
     if attempt is not None and attempt.signature == signature:
         return
     place = st.empty()
     with place.container():
-        stopped = Attempt(signature, stopped=True)
+        stopped = _Attempt(signature, stopped=True)
         bar = bar_with_stop("reading", partial(st.session_state.update, {ATTEMPT: stopped}))
     try:
         read = read_uploaded(uploaded, name=_OWN_NAME, progress=partial(move_on, bar, "Read"))
@@ -200,18 +200,18 @@ def read_once(uploaded: UploadedFiles) -> None:
         keep_own_cohort(cohort)
         st.session_state[BATCH] = taken
     except ChoiceNeeded as question:
-        st.session_state[ATTEMPT] = Attempt(signature, question=question)
+        st.session_state[ATTEMPT] = _Attempt(signature, question=question)
     except InputError as error:
-        st.session_state[ATTEMPT] = Attempt(signature, problem=str(error))
+        st.session_state[ATTEMPT] = _Attempt(signature, problem=str(error))
     else:
-        st.session_state[ATTEMPT] = Attempt(signature)
+        st.session_state[ATTEMPT] = _Attempt(signature)
         st.rerun()
     place.empty()
 
 
 def show_attempt() -> None:
     """Show the reader's question, or why nothing was read."""
-    attempt: Attempt = st.session_state.get(ATTEMPT) or Attempt(())
+    attempt: _Attempt = st.session_state.get(ATTEMPT) or _Attempt(())
     if attempt.stopped:
         st.info("Reading was stopped. No subjects were added.", icon=":material/stop:")
         again = partial(st.session_state.pop, ATTEMPT, None)
@@ -229,7 +229,7 @@ def show_attempt() -> None:
 
 def show_waiting_files(files: Sequence[Upload]) -> bool:
     """List the files that became no subjects, and what they wait for; false where all were read."""
-    attempt: Attempt | None = st.session_state.get(ATTEMPT)
+    attempt: _Attempt | None = st.session_state.get(ATTEMPT)
     if attempt is None or attempt.state is None:
         return False
     st.subheader("Your files")
@@ -302,7 +302,7 @@ def show_project(view: View) -> None:
             _open_once(upload)
 
 
-def project_file(cohort: Cohort, settings: ConnectomeSettings, values: Mapping[str, str], name: str) -> bytes:
+def _project_file(cohort: Cohort, settings: ConnectomeSettings, values: Mapping[str, str], name: str) -> bytes:
     """Write the project under a name, as the bytes of its file.
 
     Parameters
@@ -318,7 +318,7 @@ def project_file(cohort: Cohort, settings: ConnectomeSettings, values: Mapping[s
     return stream.getvalue()
 
 
-def file_name(name: str) -> str:
+def _file_name(name: str) -> str:
     """Make a file's name from a project's."""
     bare = re.sub(r"[^\w.-]+", "_", name).strip("._")
     return f"{bare or 'project'}{PROJECT_SUFFIX}"
@@ -338,8 +338,8 @@ def _show_saving(view: View) -> None:
         st.download_button(
             "Save the project",
             # Written when it is asked for, not whenever the page is drawn.
-            data=partial(project_file, view.cohort, view.settings, saved_view(view), name),
-            file_name=file_name(name),
+            data=partial(_project_file, view.cohort, view.settings, saved_view(view), name),
+            file_name=_file_name(name),
             mime="application/octet-stream",
             icon=":material/download:",
             on_click="ignore",

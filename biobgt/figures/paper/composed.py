@@ -21,7 +21,7 @@ _GAP_MM = 4.0  # between panels
 _LETTER_GAP_MM = 0.5
 
 
-class ComposedFigure(Figure):
+class _ComposedFigure(Figure):
     """A figure that draws others at their places."""
 
     def __init__(self, **how: Any) -> None:
@@ -62,7 +62,7 @@ class ComposedFigure(Figure):
             panel.draw(renderer)
 
 
-def panel_rows(n_panels: int, columns: int) -> list[int]:
+def _panel_rows(n_panels: int, columns: int) -> list[int]:
     """How many panels stand in each row; those of a last row that is not full share its width."""
     full, rest = divmod(n_panels, columns)
     return [columns] * full + ([rest] if rest else [])
@@ -81,7 +81,7 @@ def panel_widths_mm(n_panels: int, columns: int, width_mm: float) -> list[float]
     if not 1 <= n_panels <= MOST_PANELS:
         raise InputError(f"A figure has 1 to {MOST_PANELS} panels, one for each letter, not {n_panels}.")
     return [
-        (width_mm - _GAP_MM * (in_row - 1)) / in_row for in_row in panel_rows(n_panels, columns) for _ in range(in_row)
+        (width_mm - _GAP_MM * (in_row - 1)) / in_row for in_row in _panel_rows(n_panels, columns) for _ in range(in_row)
     ]
 
 
@@ -113,7 +113,7 @@ def fitting_columns(least_mm: Sequence[float], columns: int, width_mm: float) ->
     return next(fits, 1)
 
 
-def compose(panels: Sequence[Figure], *, columns: int, letters: bool, style: PaperStyle) -> ComposedFigure:
+def compose(panels: Sequence[Figure], *, columns: int, letters: bool, style: PaperStyle) -> _ComposedFigure:
     """Arrange finished figures row by row, with a letter above each.
 
     Parameters
@@ -133,7 +133,7 @@ def compose(panels: Sequence[Figure], *, columns: int, letters: bool, style: Pap
     rows = list(_rows(heights, columns))
     total = sum(map(max, rows)) + _GAP_MM * (len(rows) - 1)
     with drawing(style):
-        whole = ComposedFigure(figsize=(style.width_mm / MM_PER_INCH, total / MM_PER_INCH), dpi=style.dpi)
+        whole = _ComposedFigure(figsize=(style.width_mm / MM_PER_INCH, total / MM_PER_INCH), dpi=style.dpi)
         FigureCanvasAgg(whole)
         top, number = 0.0, 0
         for row in rows:
@@ -152,6 +152,6 @@ def compose(panels: Sequence[Figure], *, columns: int, letters: bool, style: Pap
 def _rows(sizes: Sequence[float], columns: int) -> Iterator[Sequence[float]]:
     """Sizes of the panels, row by row."""
     start = 0
-    for in_row in panel_rows(len(sizes), columns):
+    for in_row in _panel_rows(len(sizes), columns):
         yield sizes[start : start + in_row]
         start += in_row

@@ -177,7 +177,7 @@ def fit_height(
         Whether panels are as high as they are wide.
     """
     for _ in range(3):  # the room of colour bars depends on the height
-        crowded = lay_out(figure)
+        crowded = _lay_out(figure)
         width, height = (inches * MM_PER_INCH for inches in figure.get_size_inches())
         boxes = [axes.get_position(original=True) for axes in panels]
         if style.height_mm is not None:
@@ -196,18 +196,18 @@ def fit_height(
 
 def finish(figure: Figure, style: PaperStyle) -> Figure:
     """Settle where everything lies, once: a figure that is written twice is then the same twice."""
-    lay_out(figure)
+    _lay_out(figure)
     width, height = (72 * inches for inches in figure.get_size_inches())
     for axes in figure.axes:
         box = axes.get_position()
         for label, room in ((axes.xaxis.label, box.width * width), (axes.yaxis.label, box.height * height)):
             label.set_text(wrapped(label.get_text(), room, style.font_size, style))
-    lay_out(figure)
+    _lay_out(figure)
     figure.set_layout_engine("none")
     return figure
 
 
-def lay_out(figure: Figure) -> bool:
+def _lay_out(figure: Figure) -> bool:
     """Let everything take its room; tell whether there was too little."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -477,7 +477,7 @@ def _axes_points(axes: Axes, along: str) -> tuple[float, float]:
     """Length of the axes along an axis and across it, in points, once everything has taken its room."""
     figure = axes.get_figure()
     assert isinstance(figure, Figure)
-    lay_out(figure)
+    _lay_out(figure)
     box = axes.get_position()
     width, height = (72 * inches for inches in figure.get_size_inches())
     sides = box.width * width, box.height * height

@@ -74,7 +74,7 @@ class Baseline:
         return f"{self.family} {self.key}"
 
 
-class LinearBaseline:
+class _LinearBaseline:
     """Ridge classification of connectivity, by scikit-learn.
 
     Parameters
@@ -87,7 +87,7 @@ class LinearBaseline:
     def __init__(self, features: LinearFeatures, *, shrinkage: float = Preset.shrinkage) -> None:
         self.features, self.shrinkage = features, shrinkage
 
-    def fit(self, matrices: NDArray[np.float64], groups: NDArray[np.int64]) -> "LinearBaseline":
+    def fit(self, matrices: NDArray[np.float64], groups: NDArray[np.int64]) -> "_LinearBaseline":
         """Fit on correlation matrices, shape (n_subjects, n_regions, n_regions), and numbers of groups."""
         from sklearn.linear_model import RidgeCV
 
@@ -132,7 +132,7 @@ class LinearBaseline:
 
 
 def _ridge_on(features: LinearFeatures, shrinkage: float) -> BaselineModel:
-    return LinearBaseline(features, shrinkage=shrinkage)
+    return _LinearBaseline(features, shrinkage=shrinkage)
 
 
 BASELINES: Registry[Baseline] = Registry(

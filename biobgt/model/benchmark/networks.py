@@ -31,7 +31,7 @@ _AT_ONCE = 32
 
 
 @dataclass(frozen=True, eq=False)
-class EncodedBatch(GraphBatch):
+class _EncodedBatch(GraphBatch):
     """Graphs with encodings; those that a system does not take have no columns.
 
     Attributes
@@ -48,18 +48,18 @@ class EncodedBatch(GraphBatch):
     path_weights: Tensor
 
 
-def encode(graphs: GraphBatch, encoding: Encoding) -> EncodedBatch:
+def encode(graphs: GraphBatch, encoding: Encoding) -> _EncodedBatch:
     """Add encodings to graphs."""
     weights, positions = graphs.weights, graphs.weights.new_zeros(*graphs.weights.shape[:2], 0)
     if encoding.positions == "random-walk":
-        positions = random_walk_returns(weights, encoding.size)
+        positions = _random_walk_returns(weights, encoding.size)
     elif encoding.positions:
         values, positions = _laplacian_eigenvectors(weights, encoding.size)
         if encoding.positions == "spectrum":
             positions = torch.cat([positions, values[:, None, :].expand_as(positions)], dim=2)
     nothing = weights.new_zeros(len(weights), 0, 0)
-    hops, path_weights = shortest_paths(weights) if encoding.paths else (nothing.to(torch.uint8), nothing)
-    return EncodedBatch(
+    hops, path_weights = _shortest_paths(weights) if encoding.paths else (nothing.to(torch.uint8), nothing)
+    return _EncodedBatch(
         **{field.name: getattr(graphs, field.name) for field in fields(GraphBatch)},
         positions=positions,
         hops=hops,
@@ -89,7 +89,7 @@ def _laplacian_eigenvectors(weights: Tensor, k: int) -> tuple[Tensor, Tensor]:
     return tuple(functional.pad(part, missing).float() for part in (values, vectors))  # type: ignore[return-value]
 
 
-def random_walk_returns(weights: Tensor, steps: int) -> Tensor:
+def _random_walk_returns(weights: Tensor, steps: int) -> Tensor:
     """How probable a random walk is back after 1, 2, … steps, shape (B, n, steps).
 
     Parameters
@@ -105,7 +105,7 @@ def random_walk_returns(weights: Tensor, steps: int) -> Tensor:
     return torch.stack(returns, dim=2)
 
 
-def shortest_paths(weights: Tensor) -> tuple[Tensor, Tensor]:
+def _shortest_paths(weights: Tensor) -> tuple[Tensor, Tensor]:
     """Hop distances and the mean weight along shortest paths, each of shape (B, n, n).
 
     Where several shortest paths join two regions the mean is over all of them, so that it does not depend on the order
@@ -139,10 +139,10 @@ class GraphNetwork(nn.Module, ABC):
     """A network over brain graphs, from a dense batch to a logit per group."""
 
     @abstractmethod
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
 
-    def losses(self, batch: EncodedBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
+    def losses(self, batch: _EncodedBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits and what is added to the cross-entropy in training, shape ().
 
         Parameters
@@ -263,7 +263,7 @@ def _flip_signs(positions: Tensor, *, training: bool) -> Tensor:
 GAT_SLOPE = 0.2
 
 
-class DenseGraphAttention(nn.Module):
+class _DenseGraphAttention(nn.Module):
     """One layer; the same numbers as PyTorch Geometric's ``GATConv`` without bias, for a dense batch.
 
     Parameters
@@ -303,17 +303,17 @@ class DenseGraphAttention(nn.Module):
         return (weights @ h.transpose(1, 2)).transpose(1, 2).flatten(2)
 
 
-class GraphAttentionNetwork(GraphNetwork):
+class _GraphAttentionNetwork(GraphNetwork):
     """Two layers of attention along edges."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
         super().__init__()
-        self.first = DenseGraphAttention(n_regions, WIDTH, HEADS)
-        self.second = DenseGraphAttention(WIDTH, WIDTH, HEADS)
+        self.first = _DenseGraphAttention(n_regions, WIDTH, HEADS)
+        self.second = _DenseGraphAttention(WIDTH, WIDTH, HEADS)
         self.dropout = nn.Dropout(DROPOUT)
         self.readout = _mean_readout(n_groups)
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         edges = batch.weights > 0
         x = self.dropout(functional.elu(self.first(batch.features, edges)))
@@ -326,7 +326,7 @@ class GraphAttentionNetwork(GraphNetwork):
 # of edges enter as a bias of the scores, the log of the weight, in place of the paper's features of chemical bonds.
 
 
-class GraphTransformer(GraphNetwork):
+class _GraphTransformer(GraphNetwork):
     """Attention along edges.
 
     Parameters
@@ -344,7 +344,7 @@ class GraphTransformer(GraphNetwork):
         self.forwards = _per_layer(_FeedForward)
         self.readout = _mean_readout(n_groups)
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         x = self.project(batch.features) + self.place(_flip_signs(batch.positions, training=self.training))
         # Log of the edges' weights, a region's to itself being 1; minus infinity between other pairs.
@@ -377,7 +377,7 @@ class Graphormer(GraphNetwork):
         self.last_norm = nn.LayerNorm(WIDTH)
         self.readout = _mean_readout(n_groups)
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         x = self.project(batch.features) + self.degree((batch.weights > 0).sum(dim=-1))
         x = torch.cat([self.graph_token.expand(len(x), 1, -1), x], dim=1)
@@ -386,7 +386,7 @@ class Graphormer(GraphNetwork):
             x = layer(x, bias)
         return self.readout(self.last_norm(x[:, 0]))
 
-    def _bias(self, batch: EncodedBatch) -> Tensor:
+    def _bias(self, batch: _EncodedBatch) -> Tensor:
         """What is added to the scores, shape (B, heads, n + 1, n + 1)."""
         # One table look-up per head: an embedding of all pairs would be copied to bring the heads to the front.
         hops = batch.hops.long()
@@ -424,7 +424,7 @@ SAN_PLACE = 16  # numbers that a region's place is learnt in
 SAN_APART = -1e9  # added to the score of a pair that does not count
 
 
-class SpectralAttentionNetwork(GraphNetwork):
+class _SpectralAttentionNetwork(GraphNetwork):
     """Full attention that tells edges from other pairs."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -436,7 +436,7 @@ class SpectralAttentionNetwork(GraphNetwork):
         self.forwards = _per_layer(_FeedForward)
         self.readout = _mean_readout(n_groups)
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         vectors, values = batch.positions.chunk(2, dim=2)
         place = self.place(_flip_signs(vectors, training=self.training), values)
@@ -502,7 +502,7 @@ class _TwoAttentions(nn.Module):
 SAT_SUBTREE = 2
 
 
-class StructureAwareTransformer(GraphNetwork):
+class _StructureAwareTransformer(GraphNetwork):
     """Attention between regions by what surrounds them.
 
     Parameters
@@ -521,7 +521,7 @@ class StructureAwareTransformer(GraphNetwork):
         self.forwards = _per_layer(_FeedForward)
         self.readout = _mean_readout(n_groups)
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         x = self.project(torch.cat([batch.features, batch.positions], dim=2))
         share = (batch.weights > 0).sum(dim=-1).clamp(min=1).float().rsqrt()[:, :, None]
@@ -562,7 +562,7 @@ class Gradformer(GraphNetwork):
         self.forwards = _per_layer(_FeedForward)
         self.readout = _mean_readout(n_groups)
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         x = self.project(torch.cat([batch.features, batch.positions], dim=2))
         beyond = functional.relu(batch.hops[:, None].float() - self.reach[:, None, None])
@@ -591,7 +591,7 @@ class Polynormer(GraphNetwork):
         super().__init__()
         self.project = nn.Linear(n_regions, WIDTH)
         self.gates, self.skips = (_per_layer(lambda: nn.Linear(WIDTH, WIDTH), POLYNORMER_LOCAL) for _ in range(2))
-        self.local = _per_layer(lambda: DenseGraphAttention(WIDTH, WIDTH, HEADS), POLYNORMER_LOCAL)
+        self.local = _per_layer(lambda: _DenseGraphAttention(WIDTH, WIDTH, HEADS), POLYNORMER_LOCAL)
         self.norms = _per_layer(lambda: nn.LayerNorm(WIDTH), POLYNORMER_LOCAL)
         self.shares = nn.Parameter(torch.full((POLYNORMER_LOCAL, WIDTH), POLYNORMER_START).logit())
         self.between = nn.LayerNorm(WIDTH)
@@ -602,7 +602,7 @@ class Polynormer(GraphNetwork):
         self.dropout = nn.Dropout(DROPOUT)
         self.readout = _mean_readout(n_groups)
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         x, edges = self.project(batch.features), batch.weights > 0
         total = torch.zeros_like(x)
@@ -628,7 +628,7 @@ class Polynormer(GraphNetwork):
 BNT_LAYERS, BNT_HEADS, BNT_FEED_FORWARD, BNT_CLUSTERS, BNT_KEPT = 2, 4, 1024, 10, 8
 
 
-class BrainNetworkTransformer(GraphNetwork):
+class _BrainNetworkTransformer(GraphNetwork):
     """Attention over connection profiles and a readout of clusters."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -644,7 +644,7 @@ class BrainNetworkTransformer(GraphNetwork):
             nn.Linear(32, n_groups),
         )  # fmt: skip
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         x = self.encoder(batch.features)
         belongs = (x @ functional.normalize(self.centres, dim=1).T).softmax(dim=2)
@@ -661,7 +661,7 @@ class BrainNetworkTransformer(GraphNetwork):
 BRAINGB_WIDTH, BRAINGB_KEPT, BRAINGB_HIDDEN, BRAINGB_DROPOUT = 128, 8, 256, 0.5
 
 
-class ConnectionProfileNetwork(GraphNetwork):
+class _ConnectionProfileNetwork(GraphNetwork):
     """Two graph convolutions and a perceptron over all regions."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -676,7 +676,7 @@ class ConnectionProfileNetwork(GraphNetwork):
             nn.Linear(BRAINGB_HIDDEN, n_groups),
         )
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         x, adjacency = batch.features, normalised(batch.weights)
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
@@ -710,11 +710,11 @@ class BrainGNN(GraphNetwork):
             dense += [nn.Linear(before, after), nn.ReLU(), nn.LayerNorm(after), nn.Dropout(BRAINGNN_DROPOUT)]
         self.classify = nn.Sequential(*dense, nn.Linear(BRAINGNN_HIDDEN, n_groups))
 
-    def forward(self, batch: EncodedBatch) -> Tensor:
+    def forward(self, batch: _EncodedBatch) -> Tensor:
         """Return logits, shape (B, n_groups)."""
         return self._run(batch)[0]
 
-    def losses(self, batch: EncodedBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
+    def losses(self, batch: _EncodedBatch, groups: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits and the weighted losses of pooling.
 
         Parameters
@@ -726,7 +726,7 @@ class BrainGNN(GraphNetwork):
         apart = sum((_top_k_loss(score) for score in scores[1:]), _top_k_loss(scores[0]))
         return logits, BRAINGNN_TOP_K * apart + BRAINGNN_CONSISTENCY * _inconsistency(scores[0], groups)
 
-    def _run(self, batch: EncodedBatch) -> tuple[Tensor, list[Tensor]]:
+    def _run(self, batch: _EncodedBatch) -> tuple[Tensor, list[Tensor]]:
         n = batch.features.shape[1]
         regions = torch.arange(n, device=batch.features.device).expand(len(batch), n)
         x, weights, read, scores = batch.features, batch.weights, [], []
