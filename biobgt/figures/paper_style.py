@@ -91,7 +91,7 @@ class PaperStyle(Options):
     )
     palette: str = option(
         "okabe-ito",
-        title="_Palette",
+        title="Palette",
         help="Colours of groups and modules; all palettes are safe for the colour-blind.",
         choices=PALETTES,
         shown=_palette_title,

@@ -116,7 +116,7 @@ class EvaluationOptions(_SeedOptions, _PresetOptions):
 
     protocol: Evaluated = option(
         RANDOM,
-        title="_Protocol",
+        title="Protocol",
         help=" ".join(f"{key}: {PROTOCOLS[key].help}." for key in get_args(Evaluated)),
     )
     splits: int = option(

@@ -303,7 +303,7 @@ class _DenseGraphAttention(nn.Module):
         return (weights @ h.transpose(1, 2)).transpose(1, 2).flatten(2)
 
 
-class _GraphAttentionNetwork(GraphNetwork):
+class GraphAttentionNetwork(GraphNetwork):
     """Two layers of attention along edges."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -326,7 +326,7 @@ class _GraphAttentionNetwork(GraphNetwork):
 # of edges enter as a bias of the scores, the log of the weight, in place of the paper's features of chemical bonds.
 
 
-class _GraphTransformer(GraphNetwork):
+class GraphTransformer(GraphNetwork):
     """Attention along edges.
 
     Parameters
@@ -424,7 +424,7 @@ SAN_PLACE = 16  # numbers that a region's place is learnt in
 SAN_APART = -1e9  # added to the score of a pair that does not count
 
 
-class _SpectralAttentionNetwork(GraphNetwork):
+class SpectralAttentionNetwork(GraphNetwork):
     """Full attention that tells edges from other pairs."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -502,7 +502,7 @@ class _TwoAttentions(nn.Module):
 SAT_SUBTREE = 2
 
 
-class _StructureAwareTransformer(GraphNetwork):
+class StructureAwareTransformer(GraphNetwork):
     """Attention between regions by what surrounds them.
 
     Parameters
@@ -628,7 +628,7 @@ class Polynormer(GraphNetwork):
 BNT_LAYERS, BNT_HEADS, BNT_FEED_FORWARD, BNT_CLUSTERS, BNT_KEPT = 2, 4, 1024, 10, 8
 
 
-class _BrainNetworkTransformer(GraphNetwork):
+class BrainNetworkTransformer(GraphNetwork):
     """Attention over connection profiles and a readout of clusters."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -661,7 +661,7 @@ class _BrainNetworkTransformer(GraphNetwork):
 BRAINGB_WIDTH, BRAINGB_KEPT, BRAINGB_HIDDEN, BRAINGB_DROPOUT = 128, 8, 256, 0.5
 
 
-class _ConnectionProfileNetwork(GraphNetwork):
+class ConnectionProfileNetwork(GraphNetwork):
     """Two graph convolutions and a perceptron over all regions."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
