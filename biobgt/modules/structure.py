@@ -133,7 +133,7 @@ def participation(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArray
     return np.maximum(found, 0)  # rounding leaves -1e-16 where all connections stay in one module
 
 
-def _within_module_z(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArray:
+def within_module_z(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArray:
     """Within-module z, shape (n_regions,); see :func:`node_roles`."""
     with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 in a module of one
         z: FloatArray = bct.module_degree_zscore(weights, modules)
