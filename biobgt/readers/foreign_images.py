@@ -66,7 +66,7 @@ _LARGEST_LABEL = 2**31
 _ROUNDING_MM = 2.0  # nilearn takes the voxel whose whole millimetres are the sphere's, too
 
 
-def _read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
+def read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Extract one subject's series.
 
     Parameters
@@ -304,7 +304,7 @@ _ADVICE = "; it may be damaged or cut off."
 _AT_ONCE = 2**24  # values of a dense series in memory at a time
 
 
-def _read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
+def read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Read one subject's parcels.
 
     Parameters
@@ -475,7 +475,7 @@ class _Parcels:
     left_out: tuple[str, ...] = ()
 
 
-def _read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
+def read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], FloatArray]:
     """Read one subject's regions.
 
     Parameters

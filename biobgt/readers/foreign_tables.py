@@ -30,7 +30,7 @@ from biobgt.readers.arrays import Declared, check_variable, choose_variable, str
 _HDF5_COPIES = 3  # HDF5's buffers, the array, and the array turned round
 
 
-def _read_hdf5(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], NDArray[Any]]:
+def read_hdf5(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], NDArray[Any]]:
     """Read the one dataset that holds the data.
 
     Parameters
@@ -153,7 +153,7 @@ _UNPACKED, _WRITTEN_OUT = "Save it without compression", "Save it as a full matr
 _MATLAB_COPIES = 3  # the bytes as packed, as unpacked, and the array
 
 
-def _read_matlab(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], NDArray[Any]]:
+def read_matlab(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, Any], NDArray[Any]]:
     """Read the one variable that holds the data.
 
     Parameters
@@ -213,7 +213,7 @@ _EXCEL_ROWS = 1_048_576  # the last row that a sheet of Excel's has
 _WHAT = "The workbook's first sheet"
 
 
-def _read_cells(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, list[Row]], None]:
+def read_cells(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[dict[str, list[Row]], None]:
     """Read the rows that hold anything.
 
     Parameters

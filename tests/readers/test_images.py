@@ -257,4 +257,4 @@ def test_an_image_that_reaches_no_sphere_is_refused_before_nilearn_sees_it(tmp_p
     monkeypatch.setattr(image_series, "_run", None)
     options = {**asdict(ImageOptions()), "coordinates": [[500, 0, 0], [-30, -40, -30]], "root": str(tmp_path)}
     with pytest.raises(InputError, match="1 of 2 spheres are empty, as they lie outside the image"):
-        image_series._read_nifti(path, options, Limits())
+        image_series.read_nifti(path, options, Limits())

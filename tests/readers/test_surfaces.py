@@ -300,7 +300,7 @@ def test_numbers_in_another_file_are_not_read(one_file, tmp_path):
     for encoding in (b"ExternalFileBinary", b"GZipBase64Binary"):
         path.write_bytes(named.replace(b"GZipBase64Binary", encoding))
         with pytest.raises(InputError, match="lie in another file"):
-            foreign_images._read_gifti(path, options, Limits())
+            foreign_images.read_gifti(path, options, Limits())
 
 
 def test_entities_are_refused_before_they_grow(one_file):
@@ -310,7 +310,7 @@ def test_entities_are_refused_before_they_grow(one_file):
     laughs = b'<!DOCTYPE GIFTI [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
     path.write_bytes(b'<?xml version="1.0"?>' + laughs + text[start:])
     with pytest.raises(InputError, match="declares XML entities"):
-        foreign_images._read_gifti(path, options, Limits())
+        foreign_images.read_gifti(path, options, Limits())
 
 
 @pytest.mark.parametrize(
@@ -326,14 +326,14 @@ def test_entities_are_refused_before_they_grow(one_file):
 def test_limits_hold(one_file, limit, most, words):
     path, options = one_file
     with pytest.raises(InputError, match=words):
-        foreign_images._read_gifti(path, options, Limits(**{limit: most}))
+        foreign_images.read_gifti(path, options, Limits(**{limit: most}))
 
 
 def test_numbers_that_the_size_of_the_file_does_not_explain_are_refused(one_file):
     path, options = one_file
     path.write_bytes(path.read_bytes().replace(b'Dim0="60"', b'Dim0="100000000"'))
     with pytest.raises(InputError, match="times its size, as no measured data do"):
-        foreign_images._read_gifti(path, options, Limits())
+        foreign_images.read_gifti(path, options, Limits())
 
 
 def test_a_surface_and_a_cut_file_are_sentences(one_file, tmp_path):
@@ -341,7 +341,7 @@ def test_a_surface_and_a_cut_file_are_sentences(one_file, tmp_path):
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b"NIFTI_INTENT_TIME_SERIES", b"NIFTI_INTENT_POINTSET"))
     with pytest.raises(InputError, match="holds a surface, not values of its vertices"):
-        foreign_images._read_gifti(path, options, Limits())
+        foreign_images.read_gifti(path, options, Limits())
     path.write_bytes(whole[:-300])
     with pytest.raises(InputError, match="cannot be read as a GIfTI file"):
         read_cohort(path, atlas="unknown")
@@ -353,9 +353,9 @@ def test_a_table_of_very_many_labels_is_refused_before_its_names_are_compared(tm
     path = save_series(rng.standard_normal((3, 2_000)), tmp_path / "s.func.gii")
     options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
     with pytest.raises(InputError, match=r"'s\.label\.gii' has 2,000 regions; at most 1,200 regions are read"):
-        foreign_images._read_gifti(path, options, Limits())
+        foreign_images.read_gifti(path, options, Limits())
     with pytest.raises(InputError, match="the name 'r1999' stands twice"):
-        foreign_images._read_gifti(path, options, Limits(regions=2_000))
+        foreign_images.read_gifti(path, options, Limits(regions=2_000))
 
 
 def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
@@ -364,7 +364,7 @@ def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
     path = save_series(values := rng.standard_normal((4, 6)), tmp_path / "s.func.gii")
     names = {5: "a", 2**31 - 1: "b", 70_000: "unknown"}
     options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
-    answer, means_of = foreign_images._read_gifti(path, options, Limits())
+    answer, means_of = foreign_images.read_gifti(path, options, Limits())
     assert answer["names"] == ["a", "b"]
     assert answer["used"]["labels that are no region"] == "unknown"
     np.testing.assert_allclose(means_of, np.column_stack([values[:, 1:3].mean(axis=1), values[:, 3]]), atol=1e-6)
@@ -409,7 +409,7 @@ def test_xml_longer_than_any_atlas_needs_is_not_parsed(parcelled, monkeypatch):
     with_xml(parcelled, xml_of(parcelled) + b"<!--" + b"x" * Limits().header_bytes + b"-->")
     monkeypatch.setattr(nibabel, "load", unparsed)
     with pytest.raises(InputError, match=r"The XML of 's\.ptseries\.nii' has 16 MB; at most.*HEADER_BYTES"):
-        foreign_images._read_cifti(parcelled, {"labels": None}, Limits())
+        foreign_images.read_cifti(parcelled, {"labels": None}, Limits())
 
 
 @pytest.mark.parametrize("suffix", [".nii", ".nii.gz"])
@@ -420,7 +420,7 @@ def test_such_xml_in_an_image_is_not_parsed_either(parcelled, monkeypatch, suffi
     monkeypatch.setattr(nibabel, "load", unparsed)
     options = {**asdict(ImageOptions()), "coordinates": None, "root": str(path.parent)}
     with pytest.raises(InputError, match=r"The XML of 's_bold\.nii.* has 16 MB; at most.*HEADER_BYTES"):
-        foreign_images._read_nifti(path, options, Limits())
+        foreign_images.read_nifti(path, options, Limits())
 
 
 @pytest.mark.parametrize("n_bytes", [-16, 0, 8, 2**31 - 16])
@@ -430,7 +430,7 @@ def test_xml_that_does_not_end_where_the_numbers_begin_is_not_parsed(parcelled, 
     parcelled.write_bytes(content)
     monkeypatch.setattr(nibabel, "load", unparsed)
     with pytest.raises(InputError, match="does not end where its numbers begin"):
-        foreign_images._read_cifti(parcelled, {"labels": None}, Limits())
+        foreign_images.read_cifti(parcelled, {"labels": None}, Limits())
 
 
 def test_numbers_that_begin_nowhere_are_a_sentence(parcelled):
@@ -463,7 +463,7 @@ def test_entities_that_grow_are_refused_and_files_that_they_name_are_not_read(pa
 def test_a_file_beyond_a_limit_is_refused_before_its_numbers_are_read(parcelled, monkeypatch, limit, most, words):
     monkeypatch.setattr(cifti2.Cifti2Image, "dataobj", property(unparsed))
     with pytest.raises(InputError, match=f"has {words}.*{_variable_of(limit)}"):
-        foreign_images._read_cifti(parcelled, {"labels": None}, Limits(**{limit: most}))
+        foreign_images.read_cifti(parcelled, {"labels": None}, Limits(**{limit: most}))
 
 
 @pytest.mark.parametrize(("code", "bits"), [(32, 64), (128, 24)])  # complex numbers, and colours
@@ -486,7 +486,7 @@ def test_a_dense_series_is_averaged_in_parts(tmp_path, rng, monkeypatch, turned)
     axes = (cifti2.SeriesAxis(0, 2, 25), cortex)
     image = cifti2.Cifti2Image(values.T, axes[::-1]) if turned else cifti2.Cifti2Image(values, axes)
     nibabel.save(image, tmp_path / "s.dtseries.nii")
-    about, means = foreign_images._read_cifti(
+    about, means = foreign_images.read_cifti(
         tmp_path / "s.dtseries.nii", {"labels": str(tmp_path / "x.dlabel.nii")}, Limits(cells=60)
     )
     expected = np.column_stack([values[:, keys[0] == key].mean(axis=1, dtype=float) for key in (1, 2)])
