@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import read_csv, write_atomically, write_csv
-from biobgt.model.benchmark.linear import BASELINES, Baseline, CountedModel, baseline_titles
+from biobgt.model.benchmark.linear import BASELINES, Baseline, baseline_titles
 from biobgt.model.benchmark.networks import encode, n_parameters, with_importance
 from biobgt.model.benchmark.systems import BioBGTSystem, ClassicalSystem, NetworkSystem, System
 from biobgt.model.calibration import calibrated, fit_temperature, fold_temperatures
@@ -462,4 +462,4 @@ def _fit_baseline(baseline: Baseline, data: LabelledGraphs, split: Split) -> _Fi
     model = baseline.build(data.shrinkage)
     model.fit(matrices[split.train].astype(np.float64), data.labels[split.train])
     validation, test = (model.logits(matrices[rows].astype(np.float64)) for rows in (split.validation, split.test))
-    return _Fitted(validation, test, model.n_learnt() if isinstance(model, CountedModel) else float("nan"))
+    return _Fitted(validation, test, model.n_learnt() if hasattr(model, "n_learnt") else float("nan"))

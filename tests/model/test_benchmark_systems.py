@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.metrics import roc_auc_score
 from torch_geometric.nn import GATConv
 
-from biobgt.model.benchmark.linear import BASELINES, PENALTIES, LinearFeatures, LinearSVM, RandomForest, _LinearBaseline
+from biobgt.model.benchmark.linear import BASELINES, PENALTIES, LinearFeatures, LinearSVM, RandomForest, _Ridge
 from biobgt.model.benchmark.networks import (
     MOST_HOPS,
     DenseAttention,
@@ -32,8 +32,11 @@ from biobgt.model.benchmark.systems import (
 from biobgt.model.calibration import margins_to_logits
 from biobgt.model.inputs import correlations
 from biobgt.model.network import BioBGT
+from biobgt.model.presets import preset_named
 from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.trainer import predict_logits, train_network
+
+SHRINKAGE = preset_named("best").shrinkage
 
 
 def _matrices(groups: int) -> tuple[np.ndarray, np.ndarray]:
@@ -45,7 +48,7 @@ def _matrices(groups: int) -> tuple[np.ndarray, np.ndarray]:
 def test_two_groups_are_scikit_learns_ridge_classifier_up_to_a_scale(features: LinearFeatures) -> None:
     matrices, groups = _matrices(2)
     train = np.arange(48) % 4 > 0
-    model = _LinearBaseline(features).fit(matrices[train], groups[train])
+    model = _Ridge(features, SHRINKAGE).fit(matrices[train], groups[train])
     vectors = model._vectors(matrices) - model.mean_
     alphas = PENALTIES * np.square(vectors[train]).sum(axis=1).mean()
     expected = RidgeClassifierCV(alphas=alphas).fit(vectors[train], groups[train])
@@ -61,7 +64,7 @@ def test_margins_of_cross_validation_are_of_subjects_left_out() -> None:
     """Fitted to labels by lot, margins that had seen their own subject would ask for a large scale."""
     matrices, _ = _matrices(2)
     scales = [
-        _LinearBaseline("fisher-z").fit(matrices, np.random.default_rng(seed).permutation(48) % 2).map_[0][0, 0]
+        _Ridge("fisher-z", SHRINKAGE).fit(matrices, np.random.default_rng(seed).permutation(48) % 2).map_[0][0, 0]
         for seed in range(6)
     ]
     assert np.median(scales) < 0.5

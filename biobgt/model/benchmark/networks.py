@@ -303,7 +303,7 @@ class _DenseGraphAttention(nn.Module):
         return (weights @ h.transpose(1, 2)).transpose(1, 2).flatten(2)
 
 
-class GraphAttentionNetwork(GraphNetwork):
+class _GraphAttentionNetwork(GraphNetwork):
     """Two layers of attention along edges."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -326,7 +326,7 @@ class GraphAttentionNetwork(GraphNetwork):
 # of edges enter as a bias of the scores, the log of the weight, in place of the paper's features of chemical bonds.
 
 
-class GraphTransformer(GraphNetwork):
+class _GraphTransformer(GraphNetwork):
     """Attention along edges.
 
     Parameters
@@ -362,7 +362,7 @@ class GraphTransformer(GraphNetwork):
 # everybody is read out. Norms stand before attention and feed-forward network.
 
 
-class Graphormer(GraphNetwork):
+class _Graphormer(GraphNetwork):
     """A transformer that is told degrees, distances and paths."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -424,7 +424,7 @@ SAN_PLACE = 16  # numbers that a region's place is learnt in
 SAN_APART = -1e9  # added to the score of a pair that does not count
 
 
-class SpectralAttentionNetwork(GraphNetwork):
+class _SpectralAttentionNetwork(GraphNetwork):
     """Full attention that tells edges from other pairs."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -502,7 +502,7 @@ class _TwoAttentions(nn.Module):
 SAT_SUBTREE = 2
 
 
-class StructureAwareTransformer(GraphNetwork):
+class _StructureAwareTransformer(GraphNetwork):
     """Attention between regions by what surrounds them.
 
     Parameters
@@ -541,7 +541,7 @@ class StructureAwareTransformer(GraphNetwork):
 GRADFORMER_START = 0.6  # of λ
 
 
-class Gradformer(GraphNetwork):
+class _Gradformer(GraphNetwork):
     """A transformer whose attention fades with distance.
 
     Parameters
@@ -584,7 +584,7 @@ class Gradformer(GraphNetwork):
 POLYNORMER_LOCAL, POLYNORMER_GLOBAL, POLYNORMER_START = 3, 2, 0.9
 
 
-class Polynormer(GraphNetwork):
+class _Polynormer(GraphNetwork):
     """Local, then global polynomial layers."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -628,7 +628,7 @@ class Polynormer(GraphNetwork):
 BNT_LAYERS, BNT_HEADS, BNT_FEED_FORWARD, BNT_CLUSTERS, BNT_KEPT = 2, 4, 1024, 10, 8
 
 
-class BrainNetworkTransformer(GraphNetwork):
+class _BrainNetworkTransformer(GraphNetwork):
     """Attention over connection profiles and a readout of clusters."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -661,7 +661,7 @@ class BrainNetworkTransformer(GraphNetwork):
 BRAINGB_WIDTH, BRAINGB_KEPT, BRAINGB_HIDDEN, BRAINGB_DROPOUT = 128, 8, 256, 0.5
 
 
-class ConnectionProfileNetwork(GraphNetwork):
+class _ConnectionProfileNetwork(GraphNetwork):
     """Two graph convolutions and a perceptron over all regions."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -699,7 +699,7 @@ BRAINGNN_TOP_K, BRAINGNN_CONSISTENCY = 0.1, 0.1  # weights of the losses
 _SMALL = 1e-6
 
 
-class BrainGNN(GraphNetwork):
+class _BrainGNN(GraphNetwork):
     """Two blocks of region-aware convolution and pooling."""
 
     def __init__(self, n_regions: int, n_groups: int) -> None:
@@ -780,6 +780,29 @@ def _inconsistency(score: Tensor, groups: Tensor) -> Tensor:
     distances = (score[:, None] - score[None]).square().mean(dim=2)
     same = (groups[:, None] == groups[None]) & ~torch.eye(len(groups), dtype=torch.bool, device=score.device)
     return (distances * same).sum() / same.sum().clamp(min=1)
+
+
+# The register: a peer by the key of its row in the benchmark.
+
+
+_NETWORKS: dict[str, type[GraphNetwork]] = {
+    "graph-transformer": _GraphTransformer,
+    "sat": _StructureAwareTransformer,
+    "sat-pe": _StructureAwareTransformer,
+    "san": _SpectralAttentionNetwork,
+    "graphormer": _Graphormer,
+    "gradformer": _Gradformer,
+    "polynormer": _Polynormer,
+    "brain-network-transformer": _BrainNetworkTransformer,
+    "gat": _GraphAttentionNetwork,
+    "braingnn": _BrainGNN,
+    "braingb-gcn": _ConnectionProfileNetwork,
+}
+
+
+def build_network(n_regions: int, n_groups: int, *, key: str, **sizes: int) -> GraphNetwork:
+    """Make the network of a row that is not trained yet; ``positions`` says how many a region has."""
+    return _NETWORKS[key](n_regions, n_groups, **sizes)
 
 
 # What BioBGT is given in the place of NE in its ablations (sections 4.3 and 4.4 of the paper).

@@ -177,19 +177,15 @@ def _published(key: str, what: str, importance: Importance = "ne", preset: Prese
 
 
 def _network(
-    key: str, title: str, family: Family, cited: Citation, name: str, encoding: Encoding = _NOTHING, **about: Any
+    key: str, title: str, family: Family, cited: Citation, encoding: Encoding = _NOTHING, **about: Any
 ) -> NetworkSystem:
     """A network of :mod:`biobgt.model.benchmark.networks`.
 
     Positions that it projects have to be counted; eigenpairs are read one by one.
     """
     counted = {"positions": encoding.size} if encoding.positions in ("laplacian", "random-walk") else {}
-    build = imported_later("biobgt.model.benchmark.networks", name, **counted)
+    build = imported_later("biobgt.model.benchmark.networks", "build_network", key=key, **counted)
     return NetworkSystem(key, title, family, (cited,), build=build, encoding=encoding, **about)
-
-
-def _transformer(key: str, title: str, cited: Citation, name: str, encoding: Encoding = _NOTHING) -> NetworkSystem:
-    return _network(key, title, "graph transformers", cited, name, encoding)
 
 
 def _classical(key: str, what: str, model: Callable[[], BaselineModel], cited: Citation) -> ClassicalSystem:
@@ -206,6 +202,8 @@ def _with_paper(rows: tuple[System, ...]) -> Iterator[System]:
         yield replace(row, paper=Published(**numbers))
 
 
+_TRANSFORMER: Family = "graph transformers"
+_GRAPH_NETWORK: Family = "graph networks"
 _ROWS: tuple[System, ...] = (
     _classical("svm", "linear SVM", LinearSVM, "cortes1995"),
     _classical("random-forest", "random forest", RandomForest, "breiman2001"),
@@ -221,35 +219,28 @@ _ROWS: tuple[System, ...] = (
     _published("paper-bc", "+BC for NE", "betweenness"),
     _published("paper-cc", "+CC for NE", "closeness"),
     _published("paper-ec", "+EC for NE", "eigenvector"),
-    _transformer("graph-transformer", "Graph Transformer", "dwivedi2020", "GraphTransformer", _EIGENVECTORS),
-    _transformer("sat", "SAT without positional encoding", "chen2022", "StructureAwareTransformer"),
-    _transformer("sat-pe", "SAT with positional encoding", "chen2022", "StructureAwareTransformer", RANDOM_WALK),
-    _transformer("san", "SAN", "kreuzer2021", "SpectralAttentionNetwork", Encoding("spectrum", 10)),
-    _transformer("graphormer", "Graphormer", "ying2021", "Graphormer", Encoding(paths=True)),
-    _transformer("gradformer", "Gradformer", "liu2024gradformer", "Gradformer", replace(RANDOM_WALK, paths=True)),
-    _transformer("polynormer", "Polynormer", "deng2024", "Polynormer"),
-    _transformer("brain-network-transformer", "Brain Network Transformer", "kan2022", "BrainNetworkTransformer"),
-    _network("gat", "GAT", "graph networks", "velickovic2018", "GraphAttentionNetwork"),
+    _network("graph-transformer", "Graph Transformer", _TRANSFORMER, "dwivedi2020", _EIGENVECTORS),
+    _network("sat", "SAT without positional encoding", _TRANSFORMER, "chen2022"),
+    _network("sat-pe", "SAT with positional encoding", _TRANSFORMER, "chen2022", RANDOM_WALK),
+    _network("san", "SAN", _TRANSFORMER, "kreuzer2021", Encoding("spectrum", 10)),
+    _network("graphormer", "Graphormer", _TRANSFORMER, "ying2021", Encoding(paths=True)),
+    _network("gradformer", "Gradformer", _TRANSFORMER, "liu2024gradformer", replace(RANDOM_WALK, paths=True)),
+    _network("polynormer", "Polynormer", _TRANSFORMER, "deng2024"),
+    _network("brain-network-transformer", "Brain Network Transformer", _TRANSFORMER, "kan2022"),
+    _network("gat", "GAT", _GRAPH_NETWORK, "velickovic2018"),
     _network(
         "braingnn",
         "BrainGNN",
-        "graph networks",
+        _GRAPH_NETWORK,
         "li2021",
-        "BrainGNN",
         training=replace(NETWORK_TRAINING, learning_rate=1e-3, weight_decay=5e-3),
     ),
-    _network(
-        "braingb-gcn",
-        "BrainGB: GCN with connection profiles",
-        "graph networks",
-        "cui2023",
-        "ConnectionProfileNetwork",
-    ),
+    _network("braingb-gcn", "BrainGB: GCN with connection profiles", _GRAPH_NETWORK, "cui2023"),
     # Systems of the paper's tables that could not be built from what is published about them here.
     System(
         "gtsp",
         "GTSP",
-        "graph transformers",
+        _TRANSFORMER,
         ("liu2024sparsity",),
         reason="GTSP prunes tokens, heads, layers or weights of three graph transformers, one at a time; the BioBGT "
         "paper names neither the transformer nor what was pruned, nor how much.",
@@ -257,14 +248,14 @@ _ROWS: tuple[System, ...] = (
     System(
         "mcst-gcn",
         "MCST-GCN",
-        "graph networks",
+        _GRAPH_NETWORK,
         reason="The BioBGT paper names MCST-GCN without its windows of time, channels, layers and training, and the "
         "text of its own paper was not at hand.",
     ),
     System(
         "groupbna",
         "GroupBNA",
-        "graph networks",
+        _GRAPH_NETWORK,
         reason="The BioBGT paper says of GroupBNA only that it augments brain networks by group; how edges are chosen "
         "and which network classifies is not said, and the text of its own paper was not at hand.",
     ),
