@@ -17,7 +17,7 @@ from biobgt.data.graph import LEVELS, levels_of
 from biobgt.data.quality import quality_table
 from biobgt.export import cohort_sha256
 from biobgt.figures.brain import BRAIN_KINDS, NODES, has_surface
-from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import HubOptions
 from biobgt.model.installed import InstalledModel, fitting_model, installed_model, installed_models
 from biobgt.modules.measures import NamedModuleOptions
@@ -220,7 +220,7 @@ _AnyOptions = TypeVar("_AnyOptions", bound=Options)
 def linked_options() -> dict[str, Option]:
     """Every option that has a name in links, by that name."""
     of_pages: list[type[Options]] = [PageOptions, ModelPageOptions]
-    kinds = [*IN_EVERY_LINK, *(figure.takes for figure in FIGURES.values()), *of_pages]
+    kinds = [*IN_EVERY_LINK, *(figure.takes for figure in all_figures().values()), *of_pages]
     return {one.link: one for kind in kinds for one in kind.declared().values() if one.link}
 
 

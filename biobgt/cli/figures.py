@@ -144,14 +144,14 @@ def _from_options(
     figure: str, reading: _Reading, graph: dict[str, Any], subject: str | None, options: Sequence[str]
 ) -> _Asked:
     """What the command line asks for, of the first subject if it names none."""
-    from biobgt.figures.catalogue import FIGURES
+    from biobgt.figures.register import all_figures
 
     cohort, ref = _find_cohort(reading, None)
     settings = ConnectomeSettings.usual(cohort.kind, **graph)
     who = subject or next(iter(cohort.ids), None)
 
     def request_of(name: str, given: Sequence[str] = ()) -> FigureRequest:
-        kind = FIGURES.named(name)
+        kind = all_figures().named(name)
         named = dict(kind.takes.read_text(text, of=f"The figure '{kind.name}'") for text in given)
         return FigureRequest(name, ref, who if kind.of_subject else None, settings, named)
 

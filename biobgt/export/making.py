@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from string import ascii_lowercase
 
 import pandas as pd
-from matplotlib.figure import Figure as PaperFigure
 from threadpoolctl import threadpool_limits
 
 from biobgt.base.errors import InputError
@@ -19,11 +18,11 @@ from biobgt.base.references import Citation
 from biobgt.base.wording import counted, listed
 from biobgt.data.cohort import Cohort
 from biobgt.export.request import CohortRef, FigureRequest, PanelsRequest
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.composed import compose, fitting_columns, panel_widths_mm, width_needed_mm
-from biobgt.figures.paper.frame import MM_PER_INCH, save_figure
+from biobgt.figures.paper.frame import MM_PER_INCH, PaperFigure, save_figure
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
+from biobgt.figures.register import all_figures
 from biobgt.results.measured import Measured
 
 
@@ -51,7 +50,7 @@ class _MadeFigure:
 
 def options_in_full(request: FigureRequest) -> Options:
     """All options of a request's figure, the given ones checked and the others by default."""
-    figure = FIGURES.named(request.figure)
+    figure = all_figures().named(request.figure)
     return figure.takes.from_plain(request.options, of=f"The figure '{figure.name}'")
 
 
@@ -65,7 +64,7 @@ def _make_figure(cohort: Cohort | Measured, request: FigureRequest, style: Paper
     request : FigureRequest
     style : PaperStyle, optional
     """
-    figure, options = FIGURES.named(request.figure), options_in_full(request)
+    figure, options = all_figures().named(request.figure), options_in_full(request)
     if figure.of_subject and request.subject is None:
         raise InputError(f"The figure '{request.figure}' is of one subject: name the subject.")
     style = style or PaperStyle()
@@ -97,7 +96,7 @@ class FigureFiles:
     @property
     def title(self) -> str:
         """What the figure is."""
-        return FIGURES[self.request.figure].name
+        return all_figures()[self.request.figure].name
 
     def files(self, name: str) -> dict[str, bytes]:
         """Its files by their paths, each called by the name."""
@@ -194,7 +193,7 @@ def make_panels(
     """
     if style.height_mm is not None:
         raise InputError("The height of a figure of several panels is that of its panels: leave the height out.")
-    least = [style.needed_mm(FIGURES.named(panel.figure).least_mm) for panel in request.panels]
+    least = [style.needed_mm(all_figures().named(panel.figure).least_mm) for panel in request.panels]
     columns = fitting_columns(least, request.columns, style.width_mm)
     widths = panel_widths_mm(len(request.panels), columns, style.width_mm)
     made = [

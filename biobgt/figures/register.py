@@ -7,6 +7,7 @@ gallery read the register, and know nothing else of figures.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from biobgt.base.options import Options, Registry
@@ -69,7 +70,18 @@ class Figure:
         return self.draw(measured, options)
 
 
-FIGURES: Registry[Figure] = Registry("figure")
+_FAMILIES = (
+    *("attention", "attention_groups", "connectivity", "groups", "hubs", "models", "module_brains", "modules"),
+    "why_region",
+)
+_FIGURES: Registry[Figure] = Registry("figure")
+
+
+def all_figures() -> Registry[Figure]:
+    """Every figure there is, by its key: a family registers its figures when it is imported."""
+    for family in _FAMILIES:
+        import_module(f"biobgt.figures.{family}")
+    return _FIGURES
 
 
 def figure(key: str, name: str, **about: Any) -> "Callable[[Callable[[Measured, Any], Drawing]], Figure]":
@@ -83,7 +95,7 @@ def figure(key: str, name: str, **about: Any) -> "Callable[[Callable[[Measured, 
     """
 
     def register(draw: "Callable[[Measured, Any], Drawing]") -> Figure:
-        return FIGURES.register(Figure(key=key, name=name, draw=draw, **about))
+        return _FIGURES.register(Figure(key=key, name=name, draw=draw, **about))
 
     return register
 

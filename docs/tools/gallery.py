@@ -16,9 +16,8 @@ from biobgt.base.options import Plain, to_text
 from biobgt.data.cohort import Cohort
 from biobgt.export.making import FigureFiles, make_files
 from biobgt.export.request import CohortRef, FigureRequest
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.register import Figure
+from biobgt.figures.register import Figure, all_figures
 from biobgt.results.measured import Measured
 from docs.tools.tables import options_table
 
@@ -83,7 +82,7 @@ class Example:
 
 def examples(shown: Shown = REAL) -> Iterator[Example]:
     """Every registered figure, as the gallery shows it."""
-    for kind in FIGURES.values():
+    for kind in all_figures().values():
         yield example(kind, shown)
 
 
@@ -143,7 +142,7 @@ def page(made: dict[str, FigureFiles], shown: Shown = REAL) -> str:
     text = Path(__file__).with_name("gallery_head.txt").read_text(encoding="utf-8")
     for heading in _SECTIONS:
         text += f"\n## {heading}\n"
-        for key, kind in FIGURES.items():
+        for key, kind in all_figures().items():
             if _section(kind) == heading:
                 text += _entry(kind, made[key], example(kind, shown))
     return text

@@ -18,7 +18,7 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import _make_figure
 from biobgt.figures.drawing import Bars, Drawing, Panel
-from biobgt.figures.register import FIGURES, Figure
+from biobgt.figures.register import Figure, all_figures
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.model import presets, pretrained
 from biobgt.model.benchmark.linear import BASELINES, Baseline
@@ -77,7 +77,7 @@ def pagerank():
 @pytest.fixture
 def histogram():
     about = {"takes": StrengthHistogramOptions, "page": "hubs"}
-    with FIGURES.temporarily(
+    with all_figures().temporarily(
         Figure(key="strength_histogram", name="Histogram of strengths", draw=strength_histogram, **about)
     ) as registered:
         yield registered
@@ -173,7 +173,7 @@ def edges(measured, options):
 @pytest.mark.parametrize("where", list(PAGES))
 def test_a_figure_is_on_the_page_that_it_names_and_on_no_other(open_page, where):
     other = "subjects" if where == "export" else "export"
-    with FIGURES.temporarily(Figure(key="edges_of_the_graph", name="Edges of the graph", draw=edges, page=where)):
+    with all_figures().temporarily(Figure(key="edges_of_the_graph", name="Edges of the graph", draw=edges, page=where)):
         page = open_page(where, cohort="ad")
         assert_no_error(page)
         assert figure(page, "edges_of_the_graph")["data"][0]["y"]

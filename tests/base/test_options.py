@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from biobgt import ConnectomeSettings, ImageOptions, InputError, ReadOptions
 from biobgt.base.options import LARGEST_SEED, Option, Options, Registry, option, to_text
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.hubs import HubCurvesOptions
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.modules.measures import ModuleOptions
 from biobgt.readers.fetch import FetchOptions
@@ -26,7 +26,7 @@ GROUPS = [
     ImageOptions,
     FetchOptions,
     PaperStyle,
-    *(figure.takes for figure in FIGURES.values()),
+    *(figure.takes for figure in all_figures().values()),
 ]
 
 

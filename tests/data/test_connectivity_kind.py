@@ -16,11 +16,11 @@ from biobgt.data.graph import KINDS, ConnectomeSettings, told_kind
 from biobgt.data.quality import quality_table
 from biobgt.export.methods import _acquisition_sentences, _people_sentences
 from biobgt.export.request import CohortRef, cohort_sha256
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.connectivity import connectivity_shades
 from biobgt.figures.hubs import _little_strength_sentence
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import all_figures
 from biobgt.figures.screen import draw_on_screen
 from biobgt.model.inputs import correlations
 from biobgt.model.out_of_distribution import other_connectivity
@@ -212,7 +212,7 @@ def sayings(cohort: Cohort) -> dict[str, str]:
     measured = Measured(cohort).of("s0")
     said = {}
     for name in ("connectivity_heatmap", "connectivity_distribution", "module_heatmap", *HUB_FIGURES):
-        figure = FIGURES[name](measured, FIGURES[name].takes(**HUB_FIGURES.get(name, {})))
+        figure = all_figures()[name](measured, all_figures()[name].takes(**HUB_FIGURES.get(name, {})))
         drawn = draw_on_screen(figure)
         words = [str(drawn["layout"].get(axis, {}).get("title")) for axis in ("xaxis", "yaxis")]
         words += [str(drawn["layout"].get("coloraxis")), *(str(trace.get("name")) for trace in drawn["data"])]
@@ -257,7 +257,7 @@ def test_colours_follow_the_values() -> None:
     assert scale(streamlines(), "weight") == (1.0, 8200.0, True, "Viridis")
     assert scale(OPEN, "weight") == (0.0, OPEN.max(), False, "Viridis")
     assert scale(correlated()) == scale(np.abs(correlated())) == (-1.0, 1.0, False, "RdBu_r"), "as in every subject"
-    figure = FIGURES["connectivity_heatmap"]
+    figure = all_figures()["connectivity_heatmap"]
     shown = figure(Measured(cohort_of("structural")).of("s0"), figure.takes())
     drawn = draw_on_screen(shown)
     trace, bar = drawn["data"][0], drawn["layout"]["coloraxis"]["colorbar"]
@@ -271,7 +271,7 @@ def test_colours_follow_the_values() -> None:
 
 
 def test_bins_of_weights_over_decades_part_what_is_kept_from_what_is_not() -> None:
-    figure = FIGURES["connectivity_distribution"]
+    figure = all_figures()["connectivity_distribution"]
     measured = Measured(cohort_of("structural")).of("s0", ConnectomeSettings(level=40))
     shown = figure(measured, figure.takes())
     kept, dropped = (bars.y for bars in shown.marks)

@@ -9,8 +9,8 @@ from described_files import ROOT
 from PIL import Image
 
 from biobgt.export.request import CohortRef
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.hubs import hub_curves
+from biobgt.figures.register import all_figures
 from docs.tools import gallery
 from docs.tools.commands import read_command
 
@@ -39,7 +39,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_registered_figure_has_its_picture_and_its_words(drawn: Path) -> None:
     page = (drawn / gallery.PAGE).read_text(encoding="utf-8")
-    for key, kind in FIGURES.items():
+    for key, kind in all_figures().items():
         assert page.count(f"### {kind.name} {{#{key}}}") == 1
         assert f"]({gallery.PICTURES}/{key}.png)" in page
         with Image.open(drawn / gallery.PICTURES / f"{key}.png") as picture:
@@ -47,21 +47,21 @@ def test_every_registered_figure_has_its_picture_and_its_words(drawn: Path) -> N
             assert len(picture.convert("L").getcolors()) > 2, f"{key} is empty."
 
 
-@pytest.mark.parametrize("key", FIGURES)
+@pytest.mark.parametrize("key", all_figures())
 def test_the_command_asks_for_the_figure_that_is_shown(key: str) -> None:
-    one = gallery.example(FIGURES[key])
+    one = gallery.example(all_figures()[key])
     read_command(one.command)
     words = shlex.split(one.command)
     assert words[:3] == ["biobgt", "figure", key]
     given = [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
-    options = dict(FIGURES[key].takes.read_text(text, of="It") for text in given)
+    options = dict(all_figures()[key].takes.read_text(text, of="It") for text in given)
     assert options == dict(one.request.options)
-    model = getattr(FIGURES[key], "example_of", "") or "abide-cc200"
+    model = getattr(all_figures()[key], "example_of", "") or "abide-cc200"
     assert words[3] == (f"model:{model}" if one.request.cohort.model else "demo:asd")
 
 
 def test_a_new_figure_is_in_the_gallery_by_being_registered() -> None:
-    with FIGURES.temporarily(replace(hub_curves, key="another", name="Another figure")):
+    with all_figures().temporarily(replace(hub_curves, key="another", name="Another figure")):
         commands = [one.command for one in gallery.examples(SMALL)]
     assert "biobgt figure another demo:ad --out figures" in commands
 

@@ -1,7 +1,7 @@
 """A small demo cohort, and a request of every figure that can be made of it."""
 
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.figures.catalogue import FIGURES
+from biobgt.figures.register import all_figures
 
 DEMO = CohortRef("ad", demo=True, n_per_group=2, seed=3)
 SUBJECT = "sim-AD-002"
@@ -19,5 +19,5 @@ OPTIONS = {
 
 
 def request_of(figure, ref=DEMO, **options):
-    subject = SUBJECT if FIGURES[figure].of_subject else None
+    subject = SUBJECT if all_figures()[figure].of_subject else None
     return FigureRequest(figure, ref, subject, options=OPTIONS.get(figure, {}) | options)

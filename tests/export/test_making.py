@@ -13,9 +13,9 @@ from biobgt.base.references import REFERENCES
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.making import _make_figure
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
 from biobgt.modules.measures import ModuleOptions
@@ -24,7 +24,9 @@ from biobgt.results.tables import analyse_hubs, analyse_modules
 
 BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
 # Those of a trained model need one, and have tests of their own.
-OF_SUBJECTS = {key for key, figure in FIGURES.items() if not figure.of_model and "model" not in figure.takes.declared()}
+OF_SUBJECTS = {
+    key for key, figure in all_figures().items() if not figure.of_model and "model" not in figure.takes.declared()
+}
 MODELS = ("attention_maps", "attention_difference", "attention_contrast", "roc")
 MODEL = "adsim-aal90"
 
@@ -241,7 +243,7 @@ def test_a_graph_without_connections_ends_with_a_sentence(measured, figure):
 
 
 def test_options_are_read_as_the_command_line_has_them():
-    sweep, curves = FIGURES["gamma_sweep"].takes, FIGURES["hub_curves"].takes
+    sweep, curves = all_figures()["gamma_sweep"].takes, all_figures()["hub_curves"].takes
     assert sweep.read_text("gammas=0.1,1", of="It") == ("gammas", (0.1, 1.0))
     assert curves.read_text("group=true", of="It") == ("group", True)
     assert curves.read_text("gamma=3", of="It") == ("gamma", 3.0)

@@ -34,9 +34,9 @@ from biobgt.figures.brain import (
     painted_triangles,
     surface_labels,
 )
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import all_figures
 from biobgt.figures.screen import draw_on_screen
 from biobgt.figures.screen_brain import _cortex_mesh, _name_offsets, _region_names, _side_names
 from biobgt.figures.screen_brain import _on_screen as seen_at
@@ -227,7 +227,7 @@ def test_brains_of_an_atlas_of_which_56_regions_have_no_place(rng):
     cohort = Cohort("4S", (Subject("s1", series=rng.standard_normal((60, 156))),), load_atlas("4s156"))
     measured = Measured(cohort).of("s1", ConnectomeSettings())
     for key in ("hub_brain", "module_brain", "five_brains"):
-        drawn = FIGURES[key](measured, FIGURES[key].takes())
+        drawn = all_figures()[key](measured, all_figures()[key].takes())
         assert "56 regions without known coordinates are left out" in drawn.caption
         assert len(drawn.numbers()) == 156
         draw_on_paper(drawn, PaperStyle(dpi=72))

@@ -9,7 +9,6 @@ from hub_figures import on_screen
 
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures import order_regions
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import (
     OBSERVED,
@@ -25,7 +24,7 @@ from biobgt.figures.models import (
 )
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
-from biobgt.figures.register import NoOptions
+from biobgt.figures.register import NoOptions, all_figures
 
 STYLE = PaperStyle(dpi=100)
 REGIONS = ("A", "B", "C", "D")
@@ -76,7 +75,7 @@ def probability_of(p_ad: float = 0.4, subject: str = "s1", warning: str = "") ->
 
 
 def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:
-    of_groups = {key for key, figure in FIGURES.items() if not figure.of_graph and not figure.of_subject}
+    of_groups = {key for key, figure in all_figures().items() if not figure.of_graph and not figure.of_subject}
     assert of_groups == {
         *("attention_maps", "attention_difference", "attention_blocks", "attention_contrast", "attention_received"),
         *("attention_spread", "attention_likeness", "attention_systems"),

@@ -8,7 +8,6 @@ from hub_figures import on_screen
 
 from biobgt import InputError
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.drawing import Points
 from biobgt.figures.groups import (
     DifferenceBrainOptions,
@@ -18,6 +17,7 @@ from biobgt.figures.groups import (
 )
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.register import all_figures
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured
 from biobgt.results.measured import Measured
@@ -116,7 +116,7 @@ def test_what_has_no_regions_or_features_is_refused(measured):
 
 
 def test_they_are_in_the_register():
-    assert {"group_differences", "group_difference_brain"} <= set(FIGURES)
+    assert {"group_differences", "group_difference_brain"} <= set(all_figures())
     read = ComparisonOptions.read_text("covariates=age,sex", of="It")
     assert read == ("covariates", ("age", "sex"))
 

@@ -17,9 +17,9 @@ from biobgt.export import FigureRequest
 from biobgt.export.bundle import is_simulated
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
 from biobgt.export.request import FEWEST_PANELS, PanelOptions, PanelsRequest
-from biobgt.figures.catalogue import FIGURES
 from biobgt.figures.paper.frame import installed_fonts
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
+from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from session.export_list import listed_figures, move, remove
@@ -72,7 +72,7 @@ def show_page() -> None:
     found = {request.cohort: find_cohort(request.cohort) for request in requests}
     usable = [request for request in requests if found[request.cohort] is not None]
     titles = {
-        request: f"{number}. {FIGURES[request.figure].name} · {_whose(request)}"
+        request: f"{number}. {all_figures()[request.figure].name} · {_whose(request)}"
         for number, request in enumerate(requests, start=1)
     }
     panels = _ask_for_panels(usable, titles)
@@ -219,7 +219,7 @@ def _show_figure(position: int, n_figures: int, request: FigureRequest, *, cohor
     """One listed figure: where it stands, and the place for what it looks like."""
     with st.container(border=True, key=f"export_{position}"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{position + 1}. {FIGURES[request.figure].name}** · {plain(_whose(request))}")
+            st.markdown(f"**{position + 1}. {all_figures()[request.figure].name}** · {plain(_whose(request))}")
             with input_errors_shown():
                 if cohort is not None and is_simulated(request, cohort):
                     simulated_badge()

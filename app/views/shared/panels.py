@@ -7,8 +7,7 @@ from typing import Any
 import streamlit as st
 
 from biobgt.base.options import Options, Plain
-from biobgt.figures.catalogue import FIGURES
-from biobgt.figures.register import Figure
+from biobgt.figures.register import Figure, all_figures
 from biobgt.model.installed import InstalledModel
 from biobgt.results.measured import Measured
 from session.view import GLASS, View, brain_kind, measured_model
@@ -59,7 +58,7 @@ class Panel:
 
 def show_further_figures(view: View, page: str) -> None:
     """Show every figure of the register that names this page, with widgets for all of its options."""
-    for figure in FIGURES.values():
+    for figure in all_figures().values():
         if figure.page == page:
             Panel(figure, asked=tuple(one.name for one in figure.takes.declared().values() if one.link))(view)
 

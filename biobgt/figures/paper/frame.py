@@ -65,6 +65,7 @@ def is_installed(font: str) -> bool:
 
 
 MM_PER_INCH = 25.4
+PaperFigure = Figure  # for those who hand a figure on, and draw none
 _LOCK = RLock()
 
 
