@@ -151,7 +151,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
 
 
 TIMELESS = (1980, 1, 1, 0, 0, 0)  # of entries of a zip, so that none carries the time of its writing
-_PART = ".part"
+UNFINISHED_SUFFIX = ".part"
 _JUST_BEGUN_S = 60.0
 
 
@@ -209,7 +209,7 @@ def atomic_file(path: Path) -> Iterator[Path]:
     It is locked as long as this process lives, so that the next one clears what a killed one left.
     """
     _clear_abandoned(path)
-    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
+    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED_SUFFIX)
     unfinished = Path(name)
     lock = os.fdopen(handle)
     if not hold(lock):
@@ -227,22 +227,27 @@ def atomic_file(path: Path) -> Iterator[Path]:
         lock.close()
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, whole or not at all; folders that are made are the owner's, too."""
+@contextmanager
+def private_file(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file that only its owner can read; it becomes ``path`` once it is whole, or nothing is left of it.
+
+    Folders that are made are the owner's, too.
+    """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, unfinished = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_PART)
+    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED_SUFFIX)
+    unfinished = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(unfinished).replace(path)
+            yield stream
+        unfinished.replace(path)
     except BaseException:
         with suppress(OSError):
-            Path(unfinished).unlink()
+            unfinished.unlink()
         raise
 
 
 def read_private(path: Path, most: int) -> bytes:
-    """Read what :func:`write_private` wrote; OSError for what others own or can read, links, pipes and larger files."""
+    """Read what :func:`private_file` wrote; OSError for what others own or can read, links, pipes and larger files."""
     with open_regular(path) as stream:
         about = os.fstat(stream.fileno())
         if not is_own(about, 0o077) or about.st_size > most:
@@ -267,7 +272,7 @@ def is_own(about: os.stat_result, denied: int = 0o022) -> bool:
 
 def _clear_abandoned(path: Path) -> None:
     """Delete what killed processes left of a file; one that is still empty may belong to a process that just began."""
-    for part in path.parent.glob(f".{glob.escape(path.name)}.*{_PART}"):
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED_SUFFIX}"):
         with suppress(OSError), part.open("r+") as lock:
             about = part.stat()
             if hold(lock) and (about.st_size or time.time() - about.st_mtime > _JUST_BEGUN_S):

@@ -12,10 +12,8 @@ import json
 import os
 import re
 import shutil
-import stat
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,23 +21,24 @@ from typing import Any
 from platformdirs import user_data_path
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import open_regular
+from biobgt.base.files import UNFINISHED_SUFFIX, open_regular, private_file
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.readers.project import PROJECT_SUFFIX, Project, ViewValue, open_project, save_project, settings_from
 
-_KEPT_COPIES = 3
 KEPT_DAYS = 30
 ROOM_FOR_RESULTS = 256 << 20  # bytes, of one copy
+_KEPT_COPIES = 3
 _ABOUT_SUFFIX = ".json"
 _RESULTS_SUFFIX = ".results"
 _MOST_FIGURES = 1000
 _LONGEST_ID = 40
-_UNFINISHED = ".unfinished-"
 _OFF = "off"
 _KEY = re.compile(r"[0-9a-f]{8,64}")
+_NAME = re.compile(rf"{_KEY.pattern}\.\w+|\.{_KEY.pattern}\..+{re.escape(UNFINISHED_SUFFIX)}")
 _DAY_S = 86400
 _LARGEST_ABOUT = 4 << 20  # bytes; a larger file is none of ours
+_ABOUT = {"name": str, "subjects": int, "settings": dict, "view": dict, "figures": list}
 
 
 @dataclass(frozen=True)
@@ -57,171 +56,192 @@ class Copy:
         return time.strftime("%d %B %Y, %H:%M", time.localtime(time.time() - self.age_s)).removeprefix("0")
 
 
-def autosave_folder() -> Path:
-    """Where copies lie."""
-    return data_folder() / "autosave"
-
-
 def data_folder() -> Path:
     """What is the user's alone: in the user's data folder, as each system has it."""
     return user_data_path("biobgt", appauthor=False)
 
 
-def is_on(folder: Path) -> bool:
-    """Whether the user wants copies; yes until they say no."""
-    return not (folder / _OFF).exists()
-
-
-def switch(folder: Path, *, on: bool) -> None:
-    """Keep copies from now on, or keep none and delete those there are."""
-    if on:
-        (folder / _OFF).unlink(missing_ok=True)
-        return
-    for key in {path.stem for path in (*_ours(folder), *_results(folder))}:
-        forget_copy(folder, key)
-    _make(folder)
-    _write(folder / _OFF, b"")
-
-
-def save_copy(
-    folder: Path,
-    key: str,
-    cohort: Cohort,
-    settings: ConnectomeSettings,
-    view: Mapping[str, ViewValue],
-    figures: Sequence[str] = (),
-) -> None:
-    """Write a copy, or write it anew; the oldest go when there are too many.
+class Copies:
+    """The copies in a folder, each known by the key of its session, in hexadecimal.
 
     Parameters
     ----------
-    folder : Path
-    key : str
-        Of the session, in hexadecimal.
-    cohort : Cohort
-    settings : ConnectomeSettings
-    view : mapping of str to str, int, float or bool
-        As in :func:`biobgt.readers.project.save_project`.
-    figures : sequence of str
-        The list of figures to export, each as its request is written.
-
-    Raises
-    ------
-    OSError
-        For a disk that is full or must not be written to.
+    folder : Path, optional
+        By default in the user's data folder.
     """
-    _make(folder)
-    unfinished = _unfinished(folder / f"{key}{PROJECT_SUFFIX}")
-    try:
-        with os.fdopen(_open_private(unfinished), "wb") as stream:
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder or data_folder() / "autosave"
+
+    @property
+    def on(self) -> bool:
+        """Whether the user wants copies; yes until they say no."""
+        return not (self.folder / _OFF).exists()
+
+    def switch(self, *, on: bool) -> None:
+        """Keep copies from now on, or keep none and delete those there are."""
+        if on:
+            (self.folder / _OFF).unlink(missing_ok=True)
+            return
+        for path in self._ours(PROJECT_SUFFIX, _ABOUT_SUFFIX, _RESULTS_SUFFIX):
+            _delete(path)
+        self._make_folder()
+        with private_file(self.folder / _OFF):
+            pass
+
+    def save(
+        self,
+        key: str,
+        cohort: Cohort,
+        settings: ConnectomeSettings,
+        view: Mapping[str, ViewValue],
+        figures: Sequence[str] = (),
+        *,
+        same_subjects: bool = False,
+    ) -> None:
+        """Write a copy, or write it anew; the oldest go when there are too many.
+
+        Parameters
+        ----------
+        key : str
+        cohort : Cohort
+        settings : ConnectomeSettings
+        view : mapping of str to str, int, float or bool
+            As in :func:`biobgt.readers.project.save_project`.
+        figures : sequence of str
+            The list of figures to export, each as its request is written.
+        same_subjects : bool
+            Whether they are those of before: then they are not written again, unless the copy is gone.
+
+        Raises
+        ------
+        OSError
+            For a disk that is full or must not be written to.
+        """
+        ends = dict.fromkeys((cohort.ids[0][:_LONGEST_ID], cohort.ids[-1][:_LONGEST_ID]))
+        groups = [f"{size} {group}" for group, size in cohort.group_sizes.items()]
+        about = {
+            "name": ", ".join([f"{cohort.name}: {' to '.join(ends)}", *groups, cohort.atlas.title]),
+            "subjects": len(cohort),
+            "settings": settings.as_dict(),
+            "view": dict(view),
+            "figures": list(figures),
+        }
+        path = self.folder / f"{key}{PROJECT_SUFFIX}"
+        if same_subjects and path in self._ours(PROJECT_SUFFIX):  # else another page opened it, and has its own
+            _write_about(path, about)
+            return
+        self._make_folder()
+        with private_file(path) as stream:
             save_project(cohort, settings, view, stream)
             stream.flush()
             os.fsync(stream.fileno())
-        # First: a copy of which nothing is said is offered to nobody.
-        _write_about(folder, key, cohort, settings, view, figures)
-        unfinished.replace(folder / f"{key}{PROJECT_SUFFIX}")
-    finally:
-        unfinished.unlink(missing_ok=True)
-    for copy in copies(folder)[_KEPT_COPIES:]:
-        forget_copy(folder, copy.key)
+            _write_about(path, about)  # first: a copy of which nothing is said is offered to nobody
+        for copy in self.listed()[_KEPT_COPIES:]:
+            self.forget(copy.key)
+
+    def listed(self) -> list[Copy]:
+        """List the copies, the newest first; those beyond their time are deleted, and so is what was never finished."""
+        found = []
+        for path in self._ours(PROJECT_SUFFIX):
+            age, about = _age_s(path), self._about(path.stem)
+            if age is not None and age > KEPT_DAYS * _DAY_S:
+                self.forget(path.stem)
+            elif age is not None and about is not None:
+                used = _age_s(path.with_suffix(_ABOUT_SUFFIX))
+                found.append(Copy(path.stem, about["name"], about["subjects"], age if used is None else used))
+        beside = self._ours(_ABOUT_SUFFIX, _RESULTS_SUFFIX)
+        alone = [path for path in beside if not path.with_suffix(PROJECT_SUFFIX).exists()]
+        for path in (*alone, *self._ours(UNFINISHED_SUFFIX)):
+            if (_age_s(path) or 0) > _DAY_S:
+                _delete(path)
+        return sorted(found, key=lambda copy: copy.age_s)
+
+    def open(self, key: str) -> tuple[Project, tuple[str, ...]]:
+        """Open a copy, with the settings that were seen last, and the list of figures to export.
+
+        Raises
+        ------
+        InputError
+            For one that is not there any more, or is damaged.
+        """
+        about = self._about(key)
+        if about is None:
+            raise InputError("This copy is not there any more.")
+        try:
+            with open_regular(self.folder / f"{key}{PROJECT_SUFFIX}") as stream:
+                project = open_project(stream)
+        except OSError as error:
+            raise InputError(f"This copy cannot be read ({error.strerror or type(error).__name__}).") from None
+        view = {name: value for name, value in about["view"].items() if isinstance(value, ViewValue)}
+        figures = tuple(one for one in about["figures"][:_MOST_FIGURES] if isinstance(one, str))
+        return replace(project, settings=settings_from(about["settings"]), view=view), figures
+
+    def forget(self, key: str) -> None:
+        """Delete a copy."""
+        for path in self._ours(PROJECT_SUFFIX, _ABOUT_SUFFIX, _RESULTS_SUFFIX):
+            if path.stem == key:
+                _delete(path)
+
+    def take_results(self, key: str, earlier: str) -> Path:
+        """Where the results of a copy lie from now on: those of an earlier one, which it is about to replace.
+
+        Parameters
+        ----------
+        key : str
+            Of the copy; the results that it has are deleted, for its subjects are others now.
+        earlier : str
+            Of the earlier copy, if there is one.
+
+        Returns
+        -------
+        Path
+            For a :class:`biobgt.results.store.FolderStore` of its owner's.
+        """
+        place = self.folder / f"{key}{_RESULTS_SUFFIX}"
+        there = {path.stem: path for path in self._ours(_RESULTS_SUFFIX)}
+        if key in there:
+            _delete(place)
+        if earlier in there:
+            there[earlier].rename(place)
+        return place
+
+    def _ours(self, *suffixes: str) -> list[Path]:
+        """Files of our names, and folders of results: no link, no pipe, nothing that somebody else put there."""
+        names = [] if self.folder.is_symlink() else [path for one in suffixes for path in self.folder.glob(f"*{one}")]
+        found = [path for path in names if _NAME.fullmatch(path.name) and not path.is_symlink()]
+        return [path for path in found if (path.is_dir() if path.suffix == _RESULTS_SUFFIX else path.is_file())]
+
+    def _about(self, key: str) -> dict[str, Any] | None:
+        """What is said of a copy, or None where it is not said as it is here."""
+        if not _KEY.fullmatch(key):
+            return None
+        try:
+            with open_regular(self.folder / f"{key}{_ABOUT_SUFFIX}") as stream:
+                about = json.loads(stream.read(_LARGEST_ABOUT))
+        except (OSError, ValueError, RecursionError):
+            return None
+        whole = isinstance(about, dict) and all(isinstance(about.get(name), kind) for name, kind in _ABOUT.items())
+        return about if whole else None
+
+    def _make_folder(self) -> None:
+        """Make the folder, for its owner alone; a link to another folder is not followed."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self.folder.is_symlink():
+            raise NotADirectoryError(errno.ENOTDIR, "The folder of the copies is a link to another", str(self.folder))
+        self.folder.chmod(0o700)
 
 
-def save_settings(
-    folder: Path,
-    key: str,
-    cohort: Cohort,
-    settings: ConnectomeSettings,
-    view: Mapping[str, ViewValue],
-    figures: Sequence[str] = (),
-) -> None:
-    """Write what stands beside a copy whose subjects are the same as before; one that is gone is written anew.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the copies.
-    key : str
-        Of the copy, as in its file name.
-    cohort : Cohort
-        Its name, subjects and groups are listed with the copy.
-    settings : ConnectomeSettings
-    view : mapping of str to str, int, float or bool
-        Further choices, as in a project file.
-    figures : sequence of str
-        As in :func:`save_copy`.
-    """
-    if folder / f"{key}{PROJECT_SUFFIX}" not in _ours(
-        folder, PROJECT_SUFFIX
-    ):  # another page opened it, and has its own
-        save_copy(folder, key, cohort, settings, view, figures)
-        return
-    _write_about(folder, key, cohort, settings, view, figures)
+def _write_about(copy: Path, about: Mapping[str, Any]) -> None:
+    with private_file(copy.with_suffix(_ABOUT_SUFFIX)) as stream:
+        stream.write(json.dumps(about).encode())
 
 
-def results_folder(folder: Path, key: str) -> Path:
-    """Where the results of a copy lie, for a :class:`biobgt.results.store.FolderStore` of its owner's."""
-    return folder / f"{key}{_RESULTS_SUFFIX}"
-
-
-def forget_results(folder: Path, key: str) -> None:
-    """Delete the results of a copy: its subjects are others now."""
-    for path in _results(folder):
-        if path.stem == key:
-            shutil.rmtree(path)
-
-
-def move_results(folder: Path, earlier: str, key: str) -> None:
-    """Let a copy have the results of an earlier one, which it is about to replace.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the copies.
-    earlier, key : str
-        Of the two copies.
-    """
-    for path in _results(folder):
-        if path.stem == earlier:
-            path.rename(results_folder(folder, key))
-
-
-def copies(folder: Path) -> list[Copy]:
-    """List the copies, the newest first; those beyond their time are deleted, and so is what was never finished."""
-    found = []
-    for path in _ours(folder, PROJECT_SUFFIX):
-        about, age = _about(folder, path.stem), _age_s(path)
-        if age is not None and age > KEPT_DAYS * _DAY_S:
-            forget_copy(folder, path.stem)
-        elif age is not None and about is not None:
-            used = _age_s(folder / f"{path.stem}{_ABOUT_SUFFIX}")
-            found.append(Copy(path.stem, about["name"], about["subjects"], age if used is None else used))
-    alone = (path for path in _ours(folder, _ABOUT_SUFFIX) if not path.with_suffix(PROJECT_SUFFIX).exists())
-    for path in (*alone, *_ours(folder, prefix=_UNFINISHED)):
-        if (_age_s(path) or 0) > _DAY_S:
-            path.unlink(missing_ok=True)
-    for path in _results(folder):
-        if not path.with_suffix(PROJECT_SUFFIX).exists() and (_age_s(path) or 0) > _DAY_S:
-            forget_results(folder, path.stem)
-    return sorted(found, key=lambda copy: copy.age_s)
-
-
-def _ours(folder: Path, suffix: str = "", *, prefix: str = "") -> list[Path]:
-    """Regular files of our names in a folder: no link, no pipe, nothing that somebody else put there."""
-    suffixes = (suffix,) if suffix else (PROJECT_SUFFIX, _ABOUT_SUFFIX)
-    found = [] if folder.is_symlink() else [path for one in suffixes for path in folder.glob(f"{prefix}*{one}")]
-    return [path for path in found if _KEY.fullmatch(path.stem.removeprefix(prefix)) and _is_regular(path)]
-
-
-def _results(folder: Path) -> list[Path]:
-    """Folders of results; no link to one."""
-    found = [] if folder.is_symlink() else folder.glob(f"*{_RESULTS_SUFFIX}")
-    return [path for path in found if _KEY.fullmatch(path.stem) and path.is_dir() and not path.is_symlink()]
-
-
-def _is_regular(path: Path) -> bool:
-    with suppress(OSError):
-        return stat.S_ISREG(path.lstat().st_mode)
-    return False
+def _delete(path: Path) -> None:
+    if path.suffix == _RESULTS_SUFFIX:
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _age_s(path: Path) -> float | None:
@@ -236,99 +256,3 @@ def _age_s(path: Path) -> float | None:
     except OSError:
         return None
     return max(age, 0.0)
-
-
-def open_copy(folder: Path, key: str) -> tuple[Project, tuple[str, ...]]:
-    """Open a copy, with the settings that were seen last, and the list of figures to export.
-
-    Raises
-    ------
-    InputError
-        For one that is not there any more, or is damaged.
-    """
-    about = _about(folder, key)
-    if about is None:
-        raise InputError("This copy is not there any more.")
-    try:
-        with open_regular(folder / f"{key}{PROJECT_SUFFIX}") as stream:
-            project = open_project(stream)
-    except OSError as error:
-        raise InputError(f"This copy cannot be read ({error.strerror or type(error).__name__}).") from None
-    view = {name: value for name, value in about["view"].items() if isinstance(value, ViewValue)}
-    figures = tuple(one for one in about["figures"][:_MOST_FIGURES] if isinstance(one, str))
-    return replace(project, settings=settings_from(about["settings"]), view=view), figures
-
-
-def forget_copy(folder: Path, key: str) -> None:
-    """Delete a copy."""
-    for path in _ours(folder):
-        if path.stem == key:
-            path.unlink(missing_ok=True)
-    forget_results(folder, key)
-
-
-def _write_about(
-    folder: Path,
-    key: str,
-    cohort: Cohort,
-    settings: ConnectomeSettings,
-    view: Mapping[str, ViewValue],
-    figures: Sequence[str],
-) -> None:
-    about = {
-        "name": _title(cohort),
-        "subjects": len(cohort),
-        "settings": settings.as_dict(),
-        "view": dict(view),
-        "figures": list(figures),
-    }
-    _write(folder / f"{key}{_ABOUT_SUFFIX}", json.dumps(about).encode())
-
-
-def _title(cohort: Cohort) -> str:
-    """What tells a copy from others: the cohort's name, its first and last subject, its groups and its atlas."""
-    ends = dict.fromkeys((cohort.ids[0][:_LONGEST_ID], cohort.ids[-1][:_LONGEST_ID]))
-    groups = [f"{size} {group}" for group, size in cohort.group_sizes.items()]
-    return ", ".join([f"{cohort.name}: {' to '.join(ends)}", *groups, cohort.atlas.title])
-
-
-def _about(folder: Path, key: str) -> dict[str, Any] | None:
-    """What is said of a copy, or None where it is not said as it is here."""
-    if not _KEY.fullmatch(key):
-        return None
-    kinds = {"name": str, "subjects": int, "settings": dict, "view": dict, "figures": list}
-    try:
-        with open_regular(folder / f"{key}{_ABOUT_SUFFIX}") as stream:
-            about = json.loads(stream.read(_LARGEST_ABOUT))
-    except (OSError, ValueError, RecursionError):
-        return None
-    whole = isinstance(about, dict) and all(isinstance(about.get(name), kind) for name, kind in kinds.items())
-    return about if whole else None
-
-
-def _make(folder: Path) -> None:
-    """Make the folder, for its owner alone; a link to another folder is not followed."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if folder.is_symlink():
-        raise NotADirectoryError(errno.ENOTDIR, "The folder of the copies is a link to another", str(folder))
-    folder.chmod(0o700)
-
-
-def _unfinished(path: Path) -> Path:
-    return path.with_name(f"{_UNFINISHED}{path.name}")
-
-
-def _open_private(path: Path) -> int:
-    """Open a new file that only its owner can read, whatever lay there."""
-    path.unlink(missing_ok=True)
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-
-
-def _write(path: Path, content: bytes) -> None:
-    unfinished = _unfinished(path)
-    try:
-        with os.fdopen(_open_private(unfinished), "wb") as stream:
-            stream.write(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 import biobgt
 from biobgt.base.errors import InputError
-from biobgt.base.files import is_own, read_private, write_private
+from biobgt.base.files import is_own, private_file, read_private
 from biobgt.base.kept import Key, warn_not_kept
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.measures import MODULE_MEASURES
@@ -237,7 +237,8 @@ class FolderStore:
             content = AESSIV(self._key).encrypt(_to_bytes(result), [depends])
             if len(content) > (_LARGEST if self._room is None else min(_LARGEST, self._room)):
                 return
-            write_private(self._path(key, depends), content)
+            with private_file(self._path(key, depends)) as stream:
+                stream.write(content)
             if self._room is not None:
                 self._room -= len(content)
         except TypeError:
@@ -269,6 +270,7 @@ def _user_key() -> bytes:
     except OSError:
         found = b""
     if len(found) < _KEY_BYTES:
-        write_private(path, secrets.token_bytes(_KEY_BYTES))
+        with private_file(path) as stream:
+            stream.write(secrets.token_bytes(_KEY_BYTES))
         found = read_private(path, _KEY_BYTES)  # another process may have made it at the same time
     return found

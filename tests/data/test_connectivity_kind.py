@@ -26,7 +26,7 @@ from biobgt.model.inputs import correlations
 from biobgt.model.out_of_distribution import other_connectivity
 from biobgt.readers import ReadOptions, read_cohort
 from biobgt.readers.project import open_project, save_project
-from biobgt.results.autosave import open_copy, save_copy
+from biobgt.results.autosave import Copies
 from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs, analyse_modules
 
@@ -180,8 +180,8 @@ def test_projects_and_copies_keep_the_kind(tmp_path) -> None:
     file = io.BytesIO()
     save_project(cohort, ConnectomeSettings(), {}, file)
     assert open_project(file).cohort.given == "other"
-    save_copy(tmp_path, "0" * 16, cohort, ConnectomeSettings(), {})
-    assert open_copy(tmp_path, "0" * 16)[0].cohort.given == "other"
+    Copies(tmp_path).save("0" * 16, cohort, ConnectomeSettings(), {})
+    assert Copies(tmp_path).open("0" * 16)[0].cohort.given == "other"
     assert cohort_sha256(cohort) != cohort_sha256(cohort_of("functional"))
 
 

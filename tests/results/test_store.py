@@ -362,10 +362,10 @@ def test_links_and_pipes_in_the_place_of_a_result_are_neither_followed_nor_waite
 
 
 def test_a_full_disk_ends_nothing_and_is_said_once(cohort, tmp_path, monkeypatch, caplog):
-    def full(path, content):
+    def full(path):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("biobgt.results.store.write_private", full)
+    monkeypatch.setattr("biobgt.results.store.private_file", full)
     one = measured(cohort, FolderStore(tmp_path, "one"))
     one.hub_table(HUBS)
     one.module_labels(MODULES)

@@ -6,7 +6,6 @@ There are copies where the app is used on this machine only. On a server for oth
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -15,7 +14,7 @@ import streamlit as st
 from biobgt import ConnectomeSettings, InputError
 from biobgt.base.wording import counted
 from biobgt.export import FigureRequest
-from biobgt.results import autosave
+from biobgt.results.autosave import KEPT_DAYS, ROOM_FOR_RESULTS, Copies, Copy
 from biobgt.results.store import FolderStore
 from session.cohorts import OWN, brought_files, empty_uploaders, keep_own_cohort, own_cohort
 from session.export_list import keep_list, listed_figures
@@ -43,16 +42,15 @@ def _copies_are_kept() -> bool:
 
 def is_copied() -> bool:
     """Whether a copy of the subjects is kept now: there can be one, and the user wants it."""
-    return _copies_are_kept() and autosave.is_on(autosave.autosave_folder())
+    return _copies_are_kept() and Copies().on
 
 
 def keep_copy(view: View) -> None:
     """Bring the copy up to date with what is loaded; to be called in every run."""
     if not _copies_are_kept():
         return
-    folder = autosave.autosave_folder()
     own = own_cohort()
-    if own is None or not autosave.is_on(folder):
+    if own is None or not Copies().on:
         key = st.session_state.pop(COPY_KEY, None)
         st.session_state.pop(COPY_SAVED, None)
         if own is not None:
@@ -67,7 +65,7 @@ def keep_copy(view: View) -> None:
     else:  # a demo is looked at: what was seen last of the own subjects stays
         now = before._replace(edition=edition, figures=figures)
     if now != before:
-        _save(folder, own, before, now)
+        _save(own, before, now)
 
 
 class _Saved(NamedTuple):
@@ -79,39 +77,31 @@ class _Saved(NamedTuple):
     figures: tuple[str, ...]
 
 
-def _save(folder: Path, own: LoadedCohort, before: _Saved | None, now: _Saved) -> None:
+def _save(own: LoadedCohort, before: _Saved | None, now: _Saved) -> None:
     key = st.session_state.setdefault(COPY_KEY, uuid4().hex)
-    what = (folder, key, own.cohort, now.settings, now.view, now.figures)
+    copies, what = Copies(), (key, own.cohort, now.settings, now.view, now.figures)
     st.session_state[COPY_SAVED] = now  # also where it fails: not tried again before something changes
     with _problems_noted():
         if before is None or before.edition != now.edition:
             with st.spinner("Saving a copy of the subjects…"):
                 opened = st.session_state.pop(COPY_OPENED, "")
-                _keep_results(folder, key, own, opened)
-                autosave.save_copy(*what)
-                autosave.forget_copy(folder, opened)
+                if own.store.beneath is None:  # else the same numbers, and perhaps other groups
+                    place = copies.take_results(key, opened)
+                    own.store.beneath = FolderStore(place, own.measurements_sha256, room=ROOM_FOR_RESULTS)
+                copies.save(*what)
+                copies.forget(opened)
         else:
-            autosave.save_settings(*what)
+            copies.save(*what, same_subjects=True)
         st.session_state.pop(COPY_PROBLEM, None)
-
-
-def _keep_results(folder: Path, key: str, own: LoadedCohort, opened: str) -> None:
-    """Keep what is measured from now on with the copy, and what was measured with the one that was opened."""
-    if own.store.beneath is not None:
-        return  # the same numbers, and perhaps other groups
-    autosave.forget_results(folder, key)
-    autosave.move_results(folder, opened, key)
-    place = autosave.results_folder(folder, key)
-    own.store.beneath = FolderStore(place, own.measurements_sha256, room=autosave.ROOM_FOR_RESULTS)
 
 
 def offer_copies() -> None:
     """Offer what an earlier session had, while nothing was brought in this one."""
     if not _copies_are_kept() or own_cohort() is not None or brought_files() or COPY_DISMISSED in st.session_state:
         return
-    found: Sequence[autosave.Copy] = ()
+    found: Sequence[Copy] = ()
     with _problems_noted():
-        found = autosave.copies(autosave.autosave_folder())
+        found = Copies().listed()
     if not found:
         return
     with st.container(border=True):
@@ -131,8 +121,7 @@ def offer_copies() -> None:
 
 def _open(key: str) -> None:
     """Open the copy; this session's own then takes its place, so that two pages never write the same one."""
-    folder = autosave.autosave_folder()
-    project, figures = autosave.open_copy(folder, key)
+    project, figures = Copies().open(key)
     keep_own_cohort(project.cohort)
     requests = listed_figures()  # of this session, before those of the copy
     for text in figures:
@@ -147,7 +136,7 @@ def _open(key: str) -> None:
 
 def _forget(key: str) -> None:
     with _problems_noted():
-        autosave.forget_copy(autosave.autosave_folder(), key)
+        Copies().forget(key)
 
 
 @contextmanager
@@ -170,7 +159,7 @@ def show_keeping() -> None:
         said = f"The copy of your subjects could not be written or deleted ({problem}). Save a project to keep them."
         st.warning(plain(said), icon=":material/save:")
     if _copies_are_kept():
-        st.session_state[COPY_SWITCH] = autosave.is_on(autosave.autosave_folder())
+        st.session_state[COPY_SWITCH] = Copies().on
         st.toggle(
             "Keep a copy on this machine, to open after a reload or a crash",
             key=COPY_SWITCH,
@@ -187,17 +176,17 @@ def _kept_sentence() -> str:
             "Files stay on the machine that runs this app and are read once. Their contents are "
             f"{memory} or reload the page. Save a project to keep it."
         )
-    folder = autosave.autosave_folder()
-    if not autosave.is_on(folder):
+    copies = Copies()
+    if not copies.on:
         return f"Files stay on this machine and are read once. Their contents are {memory} or reload the page."
     return (
         f"Files stay on this machine and are read once. Their contents are {memory} the page, and as a copy in "
-        f"{folder}, with your export list and results, which only your account can read. The copy is offered after a "
-        f"reload or a crash, and is deleted when you forget the subjects, or after {autosave.KEPT_DAYS} days."
+        f"{copies.folder}, with your export list and results, which only your account can read. The copy is offered "
+        f"after a reload or a crash, and is deleted when you forget the subjects, or after {KEPT_DAYS} days."
     )
 
 
 def _switch() -> None:
     with _problems_noted():
-        autosave.switch(autosave.autosave_folder(), on=bool(st.session_state[COPY_SWITCH]))
+        Copies().switch(on=bool(st.session_state[COPY_SWITCH]))
         st.session_state.pop(COPY_SAVED, None)
