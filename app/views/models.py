@@ -15,7 +15,7 @@ from biobgt.model.attention import functional_labels, network_table
 from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models
-from biobgt.results.studies import abide_benchmark, citation_networks, epoch_times
+from biobgt.results.studies import citation_networks, study_table
 from biobgt.training.card_text import (
     ablation_words,
     beside_words,
@@ -228,14 +228,14 @@ def _show_benchmark(view: View) -> None:
 @st.cache_resource(show_spinner=False)
 def _paper_again(systems: tuple[str, ...]) -> tuple[str, list[tuple[str, pd.DataFrame, str]]]:
     """A verdict on committed results of the registered systems, the paper's tables done again, and words on each."""
-    results = abide_benchmark()
+    results = study_table("benchmark_abide")
     words = (
         f"{PAPER_MARK}: the paper's numbers. {benchmark_words(results)} {impossible_words()} docs/benchmark.md says "
         "how each system was built and run."
     )
     return verdict_words(results), [
         (_ALL_METRICS, shown_table(results), words),
-        ("Parameters and time", shown_costs(results, epoch_times()), cost_words()),
+        ("Parameters and time", shown_costs(results, study_table("epoch_times")), cost_words()),
         ("Citation networks: the paper's last table", *citation_networks()),
     ]
 

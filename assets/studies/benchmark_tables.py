@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from assets.studies.citation_tables import citation_words, shown_citations
-from biobgt.results.studies import abide_benchmark, epoch_times
+from biobgt.results.studies import study_table
 from biobgt.training.tables import shown_costs, shown_table
 from docs.tools.study_tables import table_of, write_tables
 
@@ -24,9 +24,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "benchmark.md"
 def tables() -> Mapping[str, str]:
     """Every table in Markdown, by name."""
     made = {
-        "results": shown_table(abide_benchmark()),
+        "results": shown_table(study_table("benchmark_abide")),
         "citations": shown_citations(pd.read_csv(RUNS)),
-        "costs": shown_costs(abide_benchmark(), epoch_times()),
+        "costs": shown_costs(study_table("benchmark_abide"), study_table("epoch_times")),
     }
     return {name: table_of(frame) for name, frame in made.items()}
 

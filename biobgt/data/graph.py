@@ -121,6 +121,18 @@ class ConnectivityKind:
         """Whether it is functional connectivity, estimated here or brought."""
         return self.key in (ESTIMATED, "functional")
 
+    def quantity_of(self, given: FloatArray | None, estimator: Estimator) -> str:
+        """What values of one subject's connectivity are called: r only where they are correlations.
+
+        Parameters
+        ----------
+        given : ndarray, shape (n_regions, n_regions), or None
+            A matrix that was brought stands for itself, whatever the estimator, unless it became Fisher z.
+        estimator : str
+        """
+        correlated = given is None or (self.functional and _has_unit_diagonal(given))
+        return ESTIMATORS[estimator].quantity if correlated or estimator != PEARSON else self.quantity
+
     def source(self, estimator: str) -> str:
         """Where weights came from, within a sentence: by which estimator, or as they were given."""
         if self.key == ESTIMATED:
@@ -340,7 +352,7 @@ def is_correlation(connectivity: FloatArray) -> bool:
     return bool(np.abs(off_diagonal).max() <= 1 + 1e-6)
 
 
-def has_unit_diagonal(connectivity: FloatArray) -> bool:
+def _has_unit_diagonal(connectivity: FloatArray) -> bool:
     """Whether a matrix is one of correlations: none beyond ±1, and every region that has any is 1 with itself."""
     diagonal = np.diag(connectivity)
     connected = (connectivity - np.diag(diagonal)).any(axis=0)
@@ -367,7 +379,7 @@ def told_kind(connectivity: FloatArray) -> GivenKind | None:
     weights = weights[weights != 0]
     if weights.size == 0 or (weights == 1).all():
         return None
-    if weights.min() < 0 or has_unit_diagonal(connectivity):
+    if weights.min() < 0 or _has_unit_diagonal(connectivity):
         return "functional"
     counts = weights.max() > 1 and bool((weights == np.round(weights)).all())
     return "structural" if counts or weights.max() < _TINY_WEIGHT or spans_decades(weights) else None

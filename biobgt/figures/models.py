@@ -607,13 +607,13 @@ BENCHMARKED = "abide-cc200"  # the model of the subjects on which the benchmark 
 @model_figure("benchmark_results", "The paper's comparison, done again", least_mm=80, example_of=BENCHMARKED)
 def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
     """How well every system of the benchmark tells the groups of ABIDE apart, beside what the paper reports."""
-    from biobgt.results.studies import abide_benchmark
+    from biobgt.results.studies import study_table
     from biobgt.training.tables import FEWEST_SPLITS, OTHER_SUBJECTS, PAPERS, benchmark_words, beside_paper
 
     model = model_of(measured, "benchmark_results")
     if model.name != BENCHMARKED:
         raise InputError(f"The benchmark was run on the subjects of model {BENCHMARKED} only: choose it.")
-    results = abide_benchmark()
+    results = study_table("benchmark_abide")
     rows = beside_paper(results)
     rows = rows[rows["auc"].notna() | rows["paper_auc"].notna()].reset_index(drop=True)
     systems = benchmark_systems()

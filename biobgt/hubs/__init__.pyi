@@ -1,3 +1,4 @@
+from . import classical, entanglement, evidence, measures, resolvents, table
 from .classical import betweenness, closeness, degree, eigenvector, fc_strength, local_efficiency, node_efficiency
 from .entanglement import (
     Spectra,
@@ -26,22 +27,28 @@ __all__ = [
     "Spectra",
     "SubjectHubs",
     "betweenness",
+    "classical",
     "closeness",
     "control_spectra",
     "default_betas",
     "degree",
     "eigenvector",
+    "entanglement",
     "entanglement_sweep",
+    "evidence",
     "fc_strength",
     "gamma_unit",
     "hub_table",
     "local_efficiency",
     "mean_field_entropy",
     "measure_hubs",
+    "measures",
     "node_efficiency",
     "node_entanglement",
     "rank_agreement",
+    "resolvents",
     "spectral_entropy",
     "summarise_plausibility",
+    "table",
     "vertex_entanglement",
 ]

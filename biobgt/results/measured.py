@@ -7,37 +7,24 @@ by nothing else. Where results are kept is up to the caller: in memory, or in a 
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
+import pandas as pd
+
+from biobgt import hubs as _hubs
+from biobgt import model as _model
+from biobgt import modules as _modules
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.kept import Key, MemoryStore, Store, kept
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.connectivity import TangentSpace, graph_from_connectivity, subject_connectivity
-from biobgt.data.graph import (
-    ESTIMATORS,
-    PEARSON,
-    BrainGraph,
-    ConnectivityKind,
-    ConnectomeSettings,
-    Estimator,
-    has_unit_diagonal,
-)
-from biobgt.hubs.measures import GAMMAS, NULL_SEEDS, EntanglementOptions, HubOptions, Perturbation
+from biobgt.data.graph import ESTIMATORS, PEARSON, BrainGraph, ConnectivityKind, ConnectomeSettings, Estimator
+from biobgt.data.quality import mean_connectivity
+from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, NULL_SEEDS, EntanglementOptions, HubOptions, Perturbation
 from biobgt.hubs.resolvents import STEPS_ABOVE
 from biobgt.modules.measures import PERMUTATIONS, SHUFFLES, ModuleOptions
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from biobgt.hubs.evidence import AgainstNulls, GraphAgreement
-    from biobgt.hubs.table import RankCorrelation, RegionExplanation, SubjectCurves, SubjectHubs
-    from biobgt.model.ensemble import SubjectExplanation
-    from biobgt.model.installed import InstalledModel
-    from biobgt.modules.compare import ModuleDifference
-    from biobgt.modules.partition import ModuleAgreement
-    from biobgt.modules.structure import ModularityTest, SmallWorld, SubjectModules
 
 Asked = ParamSpec("Asked")
 Result = TypeVar("Result")
@@ -97,13 +84,8 @@ class Measured:
 
     @property
     def quantity(self) -> str:
-        """What values of the subject's connectivity are called on scales and axes: r only where these are correlations.
-
-        A matrix stands for itself, whatever the estimator, unless it was transformed to Fisher z.
-        """
-        given, estimator = self.subject.connectivity, ESTIMATORS[self.settings.estimator]
-        correlated = given is None or (self.kind.functional and has_unit_diagonal(given))
-        return estimator.quantity if correlated or estimator.key != PEARSON else self.kind.quantity
+        """What values of the subject's connectivity are called on scales and axes."""
+        return self.kind.quantity_of(self.subject.connectivity, self.settings.estimator)
 
     def keep(self, key: Key, measure: Callable[[], Result]) -> Result:
         """Measure what is not kept, and keep it."""
@@ -163,8 +145,6 @@ class Measured:
     @kept(most=1000, graph=False)  # two numbers each
     def mean_connectivity(self) -> tuple[float, float]:
         """Mean of the Pearson connectivity, and of its absolute values, over all pairs of regions with signal."""
-        from biobgt.data.quality import mean_connectivity
-
         return mean_connectivity(self.subject)
 
     @kept(most=8)
@@ -183,34 +163,28 @@ class Measured:
     # Hubs of one subject.
 
     @kept("Perturbing every region…", most=48)  # a third of a megabyte each, at 200 regions
-    def hubs(self, perturbation: Perturbation) -> "SubjectHubs":
+    def hubs(self, perturbation: Perturbation) -> "_hubs.SubjectHubs":
         """Hubs, at any γ."""
-        from biobgt.hubs.table import measure_hubs
-
-        return measure_hubs(self.graph(), self.pearson(), perturbation=perturbation)
+        return _hubs.measure_hubs(self.graph(), self.pearson(), perturbation=perturbation)
 
     @kept()
-    def hub_table(self, options: HubOptions, measures: tuple[str, ...] | None = None) -> "pd.DataFrame":
+    def hub_table(self, options: HubOptions, measures: tuple[str, ...] | None = None) -> pd.DataFrame:
         """The table of :func:`biobgt.hubs.hub_table`, of some measures or of all; not to be changed."""
         return self.hubs(options.perturbation).table(options, measures)
 
     def strongest_hub(self, options: HubOptions) -> int:
         """The region with the highest node entanglement, counted from 0."""
-        from biobgt.hubs.measures import NE
-
         return int(self.hub_table(options, (NE,))[f"{NE}_rank"].to_numpy().argmin())
 
     @kept(most=256)
-    def hub_correlation(self, options: EntanglementOptions, measure: str) -> "RankCorrelation":
+    def hub_correlation(self, options: EntanglementOptions, measure: str) -> "_hubs.table.RankCorrelation":
         """Spearman's ρ of node entanglement with another measure, over the regions with signal."""
-        from biobgt.hubs.table import hub_correlation
-
-        return hub_correlation(self.hubs(options.perturbation), options.gamma, measure)
+        return _hubs.table.hub_correlation(self.hubs(options.perturbation), options.gamma, measure)
 
     @kept()
     def hub_sweep(
         self, perturbation: Perturbation, measures: tuple[str, ...], gammas: tuple[float, ...] = GAMMAS
-    ) -> "pd.DataFrame":
+    ) -> pd.DataFrame:
         """The same over γ; see :func:`biobgt.hubs.table.subject_sweep`.
 
         Parameters
@@ -221,9 +195,7 @@ class Measured:
         gammas : tuple of float
             In units of 1/mean(λ).
         """
-        from biobgt.hubs.table import subject_sweep
-
-        return subject_sweep(self.hubs(perturbation), gammas, measures=measures)
+        return _hubs.table.subject_sweep(self.hubs(perturbation), gammas, measures=measures)
 
     def gammas_with(self, gamma: float) -> tuple[float, ...]:
         """The γ that are measured where one is asked for: the whole grid, where it is of it and regions are few."""
@@ -235,30 +207,24 @@ class Measured:
         most=3000,  # 50 kB each, at 200 regions
         by=lambda self, options, measures: (options.perturbation, measures, self.gammas_with(options.gamma)),
     )
-    def hub_curves(self, options: EntanglementOptions, measures: tuple[str, ...]) -> "SubjectCurves":
+    def hub_curves(self, options: EntanglementOptions, measures: tuple[str, ...]) -> "_hubs.table.SubjectCurves":
         """Hub measures over the regions, small enough to keep them of every subject of a group."""
-        from biobgt.hubs.table import measure_curves
-
         gammas = self.gammas_with(options.gamma)
-        return measure_curves(
+        return _hubs.table.measure_curves(
             self.graph(), self.pearson(), gammas, measures=measures, perturbation=options.perturbation
         )
 
-    def hub_values(self, options: EntanglementOptions, measure: str) -> "FloatArray":
+    def hub_values(self, options: EntanglementOptions, measure: str) -> FloatArray:
         """One measure in every region, shape (n_regions,); no region is perturbed for one that needs no entropy."""
-        from biobgt.hubs.classical import full_connectivity
-        from biobgt.hubs.measures import HUB_MEASURES, measures_without_gamma
-
         if HUB_MEASURES[measure].depends_on_gamma:
             return self.hub_curves(options, (measure,)).at(options.gamma)[measure]
-        graph = self.graph()
-        found = measures_without_gamma(graph, full_connectivity(graph, self.pearson()), (measure,))
-        return found[measure].astype(float)
+        graph, whole = self.graph(), _hubs.classical.full_connectivity(self.graph(), self.pearson())
+        return _hubs.measures.measures_without_gamma(graph, whole, (measure,))[measure].astype(float)
 
     @kept()
     def explain_region(
         self, options: HubOptions, region: int, gammas: tuple[float, ...] = GAMMAS
-    ) -> "RegionExplanation":
+    ) -> "_hubs.table.RegionExplanation":
         """What node entanglement compares for one region.
 
         Parameters
@@ -269,22 +235,19 @@ class Measured:
         gammas : tuple of float
             Of the entropy curves, in units of 1/mean(λ).
         """
-        from biobgt.hubs.table import explain_region
-
-        return explain_region(self.graph(), self.hubs(options.perturbation), region, options=options, gammas=gammas)
+        hubs = self.hubs(options.perturbation)
+        return _hubs.table.explain_region(self.graph(), hubs, region, options=options, gammas=gammas)
 
     @kept()
-    def own_agreement(self, perturbation: Perturbation) -> "GraphAgreement":
+    def own_agreement(self, perturbation: Perturbation) -> "_hubs.evidence.GraphAgreement":
         """Agreement of node entanglement beyond strength and degree, at every γ of the grid."""
-        from biobgt.hubs.evidence import graph_agreement
-
         hubs = self.hubs(perturbation)
-        return graph_agreement(self.graph(), GAMMAS, has_signal=hubs.has_signal, spectra=hubs.spectra)
+        return _hubs.evidence.graph_agreement(self.graph(), GAMMAS, has_signal=hubs.has_signal, spectra=hubs.spectra)
 
     @kept("Measuring a null graph…", most=2000)
     def null_agreement(
         self, perturbation: Perturbation, seed: int, *, gammas: tuple[float, ...] = GAMMAS
-    ) -> "GraphAgreement":
+    ) -> "_hubs.evidence.GraphAgreement":
         """The same in one null graph.
 
         Parameters
@@ -295,14 +258,12 @@ class Measured:
         gammas : tuple of float
             In units of 1/mean(λ).
         """
-        from biobgt.hubs.evidence import null_agreement
-
-        has_signal = self.hubs(perturbation).has_signal
-        return null_agreement(self.graph(), gammas, seed=seed, has_signal=has_signal, perturbation=perturbation)
+        graph, active = self.graph(), self.hubs(perturbation).has_signal
+        return _hubs.evidence.null_agreement(graph, gammas, seed=seed, has_signal=active, perturbation=perturbation)
 
     def agreement_against_nulls(
         self, options: EntanglementOptions, seeds: Sequence[int] = NULL_SEEDS
-    ) -> "dict[str, AgainstNulls]":
+    ) -> "dict[str, _hubs.evidence.AgainstNulls]":
         """The subject's agreement at one γ beside that of null graphs, by what is compared.
 
         Parameters
@@ -312,81 +273,59 @@ class Measured:
         seeds : sequence of int
             One of each null graph.
         """
-        from biobgt.hubs.evidence import set_against_nulls
-
         nulls = [self.null_agreement(options.perturbation, seed) for seed in seeds]
-        return set_against_nulls(self.own_agreement(options.perturbation), nulls, options.gamma)
+        return _hubs.evidence.set_against_nulls(self.own_agreement(options.perturbation), nulls, options.gamma)
 
     @kept("Measuring half of the recording…", most=32)
-    def half_hubs(self, perturbation: Perturbation, number: int) -> "SubjectHubs":
+    def half_hubs(self, perturbation: Perturbation, number: int) -> "_hubs.SubjectHubs":
         """Hubs of the first half of the recording (0) or of the second (1)."""
-        from biobgt.hubs.evidence import measure_half
+        return _hubs.evidence.measure_half(self.subject, self.atlas, self.settings, number, perturbation=perturbation)
 
-        return measure_half(self.subject, self.atlas, self.settings, number, perturbation=perturbation)
-
-    def halves_compared(self, options: HubOptions) -> "pd.DataFrame":
+    def halves_compared(self, options: HubOptions) -> pd.DataFrame:
         """How alike the halves of the recording are; see :func:`biobgt.hubs.evidence.compare_halves`."""
-        from biobgt.hubs.evidence import HALVES, compare_halves
-        from biobgt.hubs.measures import HUB_MEASURES
-
-        first, second = (self.half_hubs(options.perturbation, number) for number in HALVES)
-        return compare_halves(first, second, options.gamma, measures=list(HUB_MEASURES), top=options.share)
+        first, second = (self.half_hubs(options.perturbation, number) for number in _hubs.evidence.HALVES)
+        every = list(HUB_MEASURES)
+        return _hubs.evidence.compare_halves(first, second, options.gamma, measures=every, top=options.share)
 
     # Modules of one subject.
 
     @kept("Looking for modules…", most=48)  # a third of a megabyte each, with the consensus of 200 regions
-    def modules(self, options: ModuleOptions) -> "SubjectModules":
+    def modules(self, options: ModuleOptions) -> "_modules.SubjectModules":
         """The subject's modules with their measures and every region's role."""
-        from biobgt.modules.structure import measure_modules
-
-        return measure_modules(self.graph(), self.pearson() if self.kind.functional else None, options)
+        return _modules.measure_modules(self.graph(), self.pearson() if self.kind.functional else None, options)
 
     def graph_of_modules(self, options: ModuleOptions) -> BrainGraph:
         """The graph in which modules are sought."""
-        from biobgt.modules.structure import graph_for_modules
-
-        return graph_for_modules(self.graph(), options)
+        return _modules.structure.graph_for_modules(self.graph(), options)
 
     @kept(most=2048)
     def module_labels(self, options: ModuleOptions) -> tuple[int, ...]:
         """The module of each region, 0 for none; without measures, so that a group's are quickly found."""
-        from biobgt.modules.structure import find_modules
-
         known = self.recall(Measured.modules, options)
-        partition = find_modules(self.graph(), options) if known is None else known.partition
+        partition = _modules.find_modules(self.graph(), options) if known is None else known.partition
         return tuple(partition.labels.tolist())
 
     @kept(most=256)
-    def module_agreement(self, options: ModuleOptions, labelling: str) -> "ModuleAgreement":
+    def module_agreement(self, options: ModuleOptions, labelling: str) -> "_modules.ModuleAgreement":
         """How far the subject's modules agree with the functional labels of its regions."""
-        from biobgt.modules.partition import module_agreement
+        return _modules.module_agreement(self.modules(options).partition, self.atlas, labelling)
 
-        return module_agreement(self.modules(options).partition, self.atlas, labelling)
-
-    @kept(
-        most=1024,
-        by=lambda self, options, resolution: (options.signed, options.runs, options.seed, resolution),
-    )
+    @kept(most=1024, by=lambda self, options, resolution: (options.signed, options.runs, options.seed, resolution))
     def resolution_step(self, options: ModuleOptions, resolution: float) -> dict[str, float]:
         """The modules at one resolution of a sweep; see :func:`biobgt.modules.louvain.resolution_step`."""
-        from biobgt.modules.louvain import resolution_step
-
-        return resolution_step(self.graph_of_modules(options), resolution, runs=options.runs, seed=options.seed)
+        graph = self.graph_of_modules(options)
+        return _modules.louvain.resolution_step(graph, resolution, runs=options.runs, seed=options.seed)
 
     @kept(most=2048)
-    def null_modularity(self, options: ModuleOptions, seed: int) -> "ModularityTest":
+    def null_modularity(self, options: ModuleOptions, seed: int) -> "_modules.ModularityTest":
         """The modularity of the subject's modules against one null graph."""
-        from biobgt.modules.structure import modularity_test
-
-        graph, partition = self.graph_of_modules(options), self.modules(options).partition
-        return modularity_test(graph, partition, resolution=options.resolution, n_nulls=1, runs=options.runs, seed=seed)
+        graph, found, at = self.graph_of_modules(options), self.modules(options).partition, options.resolution
+        return _modules.modularity_test(graph, found, resolution=at, n_nulls=1, runs=options.runs, seed=seed)
 
     @kept(most=256, by=lambda self, options, seed: (options.signed, seed))
-    def null_small_world(self, options: ModuleOptions, seed: int) -> "SmallWorld":
+    def null_small_world(self, options: ModuleOptions, seed: int) -> "_modules.SmallWorld":
         """Small-worldness against one random graph and one lattice; it does not know of modules."""
-        from biobgt.modules.structure import small_world
-
-        return small_world(self.graph_of_modules(options), n_nulls=1, seed=seed)
+        return _modules.small_world(self.graph_of_modules(options), n_nulls=1, seed=seed)
 
     # Modules of two groups. Groups may change while results are kept, so their members are part of the key.
 
@@ -411,7 +350,7 @@ class Measured:
         *,
         n_permutations: int = PERMUTATIONS,
         labels: Mapping[str, tuple[int, ...]] | None = None,
-    ) -> "ModuleDifference":
+    ) -> "_modules.compare.ModuleDifference":
         """The modules of two groups of the cohort, compared.
 
         Parameters
@@ -423,10 +362,10 @@ class Measured:
         labels : mapping of str to tuple of int, optional
             The :meth:`module_labels` of every subject, where they are known already.
         """
-        from biobgt.modules.compare import group_module_difference
-
         known = labels or self._labels_of(groups, options)
-        return group_module_difference(self.cohort, groups, known, n_permutations=n_permutations, seed=options.seed)
+        return _modules.compare.group_module_difference(
+            self.cohort, groups, known, n_permutations=n_permutations, seed=options.seed
+        )
 
     @kept(
         most=2048,  # a number each
@@ -451,10 +390,8 @@ class Measured:
         labels : mapping of str to tuple of int, optional
             As for :meth:`module_difference`.
         """
-        from biobgt.modules.compare import shuffled_changes
-
         known = labels or self._labels_of(groups, options)
-        return shuffled_changes(self.cohort, groups, known, number=number, seed=options.seed)
+        return _modules.compare.shuffled_changes(self.cohort, groups, known, number=number, seed=options.seed)
 
     def all_shuffled_changes(self, options: ModuleOptions, groups: tuple[str, str]) -> tuple[int, ...]:
         """The same after every one of so many shuffles that the range over them is one of 95 %."""
@@ -463,7 +400,7 @@ class Measured:
     # What models say. A model makes its own graph of a subject, whatever the settings.
 
     @kept("Running the model…", most=2000, graph=False, by=lambda self, model: model.identity)  # a row of a table each
-    def prediction(self, model: "InstalledModel") -> dict[str, Any]:
+    def prediction(self, model: "_model.InstalledModel") -> dict[str, Any]:
         """What a model says of the subject: a row of the table of :meth:`biobgt.model.ensemble.Ensemble.predict`.
 
         Where the model cannot be asked about the subject, the prediction is empty and the warning says why. That is
@@ -478,8 +415,8 @@ class Measured:
 
     @kept("Running the model…", most=8, subject=False, graph=False, by=lambda self, model, progress: model.identity)
     def predictions(
-        self, model: "InstalledModel", progress: Callable[[int, int], None] | None = None
-    ) -> "pd.DataFrame":
+        self, model: "_model.InstalledModel", progress: Callable[[int, int], None] | None = None
+    ) -> pd.DataFrame:
         """The table of :meth:`biobgt.model.ensemble.Ensemble.predict` of the whole cohort, a result of its own.
 
         The model is asked about several subjects at once, which is faster than :meth:`prediction` of each and differs
@@ -494,7 +431,7 @@ class Measured:
         return model.ensemble.predict(self.cohort, progress=progress)
 
     @kept("Running the model…", most=12, graph=False, by=lambda self, model: model.identity)  # megabytes each
-    def explanation(self, model: "InstalledModel") -> "SubjectExplanation":
+    def explanation(self, model: "_model.InstalledModel") -> "_model.SubjectExplanation":
         """What a model sees in the subject: its attention and embeddings."""
         model.ensemble.check(self.cohort)
         return model.ensemble.explain([self.subject])

@@ -51,7 +51,7 @@ class _StudyModules:
     Attributes
     ----------
     measures : DataFrame or None
-        The rows of :func:`abide_modules` for graphs made like this.
+        The rows of ``abide_modules`` for graphs made like this.
     note : str
         Which subjects of the study these are, or why none is shown.
     with_defaults : bool
@@ -64,57 +64,32 @@ class _StudyModules:
 
 
 @cache
-def _table(name: str) -> pd.DataFrame:
-    return pd.read_csv(asset("studies", f"{name}.csv"))
-
-
-def abide_plausibility(group: str = "all") -> pd.DataFrame:
-    """Agreement of node entanglement with node efficiency and FC strength, over γ, threshold and perturbation.
+def study_table(name: str) -> pd.DataFrame:
+    """A table of ``assets/studies``, not to be changed.
 
     Parameters
     ----------
-    group : {"all", "NC", "ASD"}
-
-    Returns
-    -------
-    DataFrame
-        One row for each ``level`` (absolute threshold), ``perturbation``, ``signed``, ``gamma`` (in units of
-        1/mean(λ)), ``reference`` and ``measure``: ``mean``, ``sd``, ``low``, ``high`` and ``n_subjects``.
+    name : str
+        ``abide_plausibility``: agreement of node entanglement with other measures, over γ, threshold and perturbation.
+        ``abide_modules``: modules of NC and ASD, mean and SD of each measure at several resolutions; at resolution 1 of
+        all subjects with the difference tested, elsewhere of fewer. ``benchmark_abide``: every system on random splits,
+        one line per system and split. ``epoch_times``: processor seconds of an epoch of every network.
     """
-    table = _table("abide_plausibility")
-    return table[table["group"] == group].drop(columns="group").reset_index(drop=True)
+    return pd.read_csv(asset("studies", f"{name}.csv"))
 
 
 @cache
 def abide_groups() -> Mapping[str, int]:
     """How many subjects of each group the ABIDE study has, controls first."""
-    table = _table("abide_plausibility")
+    table = study_table("abide_plausibility")
     sizes = table[table["group"] != "all"].groupby("group", sort=False)["n_subjects"].max()
     return {str(group): int(n) for group, n in sizes.items()}
-
-
-def abide_modules() -> pd.DataFrame:
-    """Louvain modules of NC and ASD: mean and SD of each measure at several resolutions.
-
-    At resolution 1 they are of all subjects, and the difference is tested with covariates held; elsewhere of fewer.
-    """
-    return _table("abide_modules").copy()
-
-
-def abide_benchmark() -> pd.DataFrame:
-    """Every system of the benchmark on random splits of ABIDE, one line per system and split (docs/benchmark.md)."""
-    return _table("benchmark_abide").copy()
 
 
 def citation_networks() -> tuple[pd.DataFrame, str]:
     """Networks that classify the papers of Cora and Citeseer: a table of texts, and what is said of it."""
     shown = json.loads(asset("studies", "citation_networks.json").read_text(encoding="utf-8"))
     return pd.DataFrame(shown["table"]), str(shown["words"])
-
-
-def epoch_times() -> pd.DataFrame:
-    """Processor seconds of an epoch of every network of the benchmark (docs/benchmark.md)."""
-    return _table("epoch_times").copy()
 
 
 def study_sweep(
@@ -140,7 +115,7 @@ def study_sweep(
     """
     if why := _another_kind(atlas, subject, kind):
         return _StudySweep(None, f"No norm is shown: {why}.")
-    level, differences = _study_level(settings, sorted(_table("abide_plausibility")["level"].unique()))
+    level, differences = _study_level(settings, sorted(study_table("abide_plausibility")["level"].unique()))
     if level is None:
         return _StudySweep(None, f"The ABIDE study has no graphs like these ({differences}), so no norm is shown.")
     return _sweep_at(level, perturbation)
@@ -149,9 +124,9 @@ def study_sweep(
 @cache
 def _sweep_at(level: float, perturbation: str) -> _StudySweep:
     """The norm at one of the study's thresholds."""
-    study = abide_plausibility()
-    chosen = (study["level"] == level) & (study["perturbation"] == perturbation) & (study["measure"] == "spearman")
-    rows = study[chosen & ~study["signed"]]
+    rows = study_table("abide_plausibility").query(
+        "group == 'all' and level == @level and perturbation == @perturbation and measure == 'spearman' and not signed"
+    )
     n_subjects, fewest = int(rows["n_subjects"].max()), int(rows["n_subjects"].min())
     fewer = f" At some γ, ρ is defined in only {fewest} of them." if fewest < n_subjects else ""
     note = (
@@ -224,7 +199,7 @@ def study_modules(
     }.get(settings)
     if settings.sign == "signed" and settings.threshold == "none" and settings.estimator == "pearson":
         graphs = "signed, all" if options.signed else None
-    table = abide_modules()
+    table = study_table("abide_modules")
     known = table[table["graphs"] == graphs]
     # Of two that are equally near, the one nearer to 1.
     nearest = min(

@@ -7,7 +7,7 @@ The command line and the studies come here. Each subject is one job for :mod:`bi
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypedDict, TypeVar, Unpack
+from typing import TypedDict, TypeVar, Unpack
 
 import numpy as np
 import pandas as pd
@@ -129,12 +129,12 @@ def analyse_hubs(
     """
     options = options or HubAnalysisOptions()
     results = measure_each(partial(_subject_hubs, options=options), cohort, settings, store=store, **run)
-    tables, agreements, halves, means = zip(*results, strict=True)
+    subject_tables, agreements, halves, means = zip(*results, strict=True)
     agreement = pd.concat(agreements, ignore_index=True)
-    by_subject = dict(zip(cohort.ids, tables, strict=True))
+    tables = dict(zip(cohort.ids, subject_tables, strict=True))
     return _CohortHubs(
-        tables=by_subject,
-        groups=_group_hubs(cohort, by_subject),
+        tables=tables,
+        groups=_group_hubs(cohort, tables),
         agreement=agreement,
         summary=_agreement_summary(agreement, options.seed),
         halves=pd.concat(halves, ignore_index=True),
@@ -203,36 +203,30 @@ def measure_each(
     whole = Measured(cohort, store, settings=settings)
     tangent = whole.settings.estimator == "tangent"  # which depends on the whole cohort
     jobs = [
-        _Job(
-            Cohort(cohort.name, (subject,), cohort.atlas),
-            whole.settings,
-            store,
-            whole.of(subject.id).connectivity() if tangent else None,
-        )
+        (Cohort(cohort.name, (subject,), cohort.atlas), whole.of(subject.id).connectivity() if tangent else None)
         for subject in cohort
     ]
     run.setdefault("workers", 1)
-    answers = map_subjects(partial(_ask, question=question), jobs, **run)
+    ask = partial(_ask, question=question, settings=whole.settings, store=store)
+    answers = map_subjects(ask, jobs, **run)
     if (troubles := [trouble for _, trouble in answers if trouble]) and store is not None and not store.trouble:
         warn_not_kept(troubles[0])  # which other processes leave to this one
     return [answer for answer, _ in answers]
 
 
-class _Job(NamedTuple):
-    """All that is needed of one subject, in this process or another."""
-
-    cohort: Cohort  # of this subject alone
-    settings: ConnectomeSettings
-    store: Store | None  # None: results are kept nowhere longer than the job takes
-    tangent: FloatArray | None
-
-
-def _ask(job: _Job, *, question: Callable[[Measured], Result]) -> tuple[Result, str]:
-    """The answer, and why results are no longer kept."""
-    one = Measured(job.cohort, job.store, subject=job.cohort.ids[0], settings=job.settings)
-    if job.tangent is not None:
-        one.store.put(one.key(Measured.connectivity_by, job.settings.estimator), job.tangent)
-    return question(one), "" if job.store is None else job.store.trouble
+def _ask(
+    job: tuple[Cohort, FloatArray | None],
+    *,
+    question: Callable[[Measured], Result],
+    settings: ConnectomeSettings,
+    store: Store | None,
+) -> tuple[Result, str]:
+    """The answer on the one subject of a cohort, whose tangent matrix is given, and why results are no longer kept."""
+    alone, tangent = job
+    one = Measured(alone, store, subject=alone.ids[0], settings=settings)
+    if tangent is not None:
+        one.store.put(one.key(Measured.connectivity_by, settings.estimator), tangent)
+    return question(one), "" if store is None else store.trouble
 
 
 def _subject_hubs(

@@ -19,7 +19,7 @@ from biobgt.figures.models import (
 )
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.results.studies import abide_benchmark
+from biobgt.results.studies import study_table
 from biobgt.training.tables import beside_paper
 
 RNG = np.random.default_rng(0)
@@ -50,7 +50,7 @@ NOISE = pd.DataFrame(
 SAID = {"title": LONG, "simulated": True}
 CASES = {
     "noise": Drawing(panels=[_noise_panel(NOISE)], **SAID),
-    "benchmark": Drawing(panels=[_benchmark_panel(beside_paper(abide_benchmark()))], **SAID),
+    "benchmark": Drawing(panels=[_benchmark_panel(beside_paper(study_table("benchmark_abide")))], **SAID),
     "results": Drawing(panels=_results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
     "reliability": Drawing(
         panels=[_reliability_panel("the most probable group", [_observed_shares(OBSERVED, CURVE, "#0072B2")])],

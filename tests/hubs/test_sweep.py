@@ -19,7 +19,7 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import HubOptions, gamma_unit, hub_table, measure_hubs
 from biobgt.hubs.table import REFERENCES, _counted_spearman, _rank_correlation, hub_correlation, subject_sweep
 from biobgt.modules.measures import ModuleOptions
-from biobgt.results.studies import abide_plausibility, study_modules, study_sweep
+from biobgt.results.studies import study_modules, study_sweep, study_table
 
 CC200 = load_atlas("cc200")
 
@@ -135,8 +135,8 @@ def test_graph_without_connections_has_undefined_agreement(connectivity):
 @pytest.mark.parametrize("level", [0.0, 0.2, 0.3, 0.4])
 def test_study_of_the_same_threshold_and_perturbation_is_found(level, perturbation):
     found = study_sweep(ConnectomeSettings(level=level), CC200, perturbation=perturbation)
-    study = abide_plausibility().query(
-        "level == @level and perturbation == @perturbation and not signed and measure == 'spearman'"
+    study = study_table("abide_plausibility").query(
+        "group == 'all' and level == @level and perturbation == @perturbation and not signed and measure == 'spearman'"
     )
     assert found.agreement is not None
     assert list(found.agreement["mean"]) == list(study["mean"])

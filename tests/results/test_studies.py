@@ -14,12 +14,12 @@ from biobgt.base.files import asset
 from biobgt.data.atlas import load_atlas
 from biobgt.data.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR
 from biobgt.groups import compare_groups, covariates_of
-from biobgt.results.studies import abide_modules, abide_plausibility
+from biobgt.results.studies import study_table
 
 
 @pytest.mark.parametrize(("group", "n_subjects"), [("all", 899), ("NC", 462), ("ASD", 437)])
 def test_plausibility_covers_every_subject_and_condition(group, n_subjects):
-    table = abide_plausibility(group)
+    table = study_table("abide_plausibility").query("group == @group")
     assert table["n_subjects"].max() == n_subjects
     conditions = table[["level", "perturbation", "signed", "gamma", "reference", "measure"]]
     assert len(conditions.drop_duplicates()) == len(table) == 4 * 2 * 2 * 10 * 2 * 3
@@ -28,16 +28,16 @@ def test_plausibility_covers_every_subject_and_condition(group, n_subjects):
 
 
 def test_the_default_scale_is_one_at_which_ne_agrees_with_node_efficiency():
-    table = abide_plausibility()
-    chosen = table.query(
-        "level == 0.3 and perturbation == 'control' and not signed and gamma == 0.5 and measure == 'spearman'"
-    ).set_index("reference")["mean"]
+    table = study_table("abide_plausibility").query("group == 'all' and measure == 'spearman'")
+    chosen = table.query("level == 0.3 and perturbation == 'control' and not signed and gamma == 0.5").set_index(
+        "reference"
+    )["mean"]
     assert chosen["node efficiency"] > 0.6
     assert chosen["FC strength"] < 0.4
 
 
 def test_modules_tables():
-    modules = abide_modules()
+    modules = study_table("abide_modules")
     assert set(modules["graphs"]) == {"positive, at least 0.3", "positive, strongest 15 %", "signed, all"}
     sizes = modules[["n NC", "n ASD"]].drop_duplicates().to_numpy().tolist()
     assert sizes == [[462, 437], [30, 30]]
@@ -89,7 +89,7 @@ def test_the_module_study_tests_as_the_library_does(rng):
 
 def test_the_page_prints_the_tables_of_the_module_study():
     text = (Path(__file__).parents[2] / "docs" / "plausibility.md").read_text(encoding="utf-8")
-    study, modules = _script("tables"), abide_modules()
+    study, modules = _script("tables"), study_table("abide_modules")
     assert study.resolutions_table(modules[modules["graphs"] == "positive, at least 0.3"]) in text
     assert study.modules_table(modules[modules["resolution"] == 1]) in text
 
