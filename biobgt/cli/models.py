@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import UNFINISHED, make_folder
+from biobgt.base.files import make_folder
+from biobgt.base.folders import UNFINISHED
 from biobgt.base.signals import keeping
 from biobgt.cli.arguments import (
     AtlasOption,

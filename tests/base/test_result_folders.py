@@ -12,7 +12,8 @@ import pytest
 
 import biobgt.base.folders
 from biobgt.base.errors import InputError
-from biobgt.base.folders import MANIFEST, _complete_earlier, _read_manifest, result_folder
+from biobgt.base.files import sha256
+from biobgt.base.folders import MANIFEST, _complete_earlier, result_folder
 
 CALLS = ("os.", "shutil.", "tempfile.")
 ABOUT = {"command": "biobgt tables", "version": "1"}
@@ -35,9 +36,14 @@ def contents(folder):
     }
 
 
+def jobs_of(folder):
+    return json.loads((folder / MANIFEST).read_text("utf-8"))["jobs"]
+
+
 def changed(folder):
-    manifest = _read_manifest(folder)
-    return [name for name in manifest.files if not manifest.unchanged(folder, name)]
+    """Files of the manifest that are not as it says."""
+    files = {name: about for job in jobs_of(folder).values() for name, about in job["files"].items()}
+    return [name for name, about in files.items() if sha256(folder / name) != about["sha256"]]
 
 
 def listed(folder):
@@ -88,9 +94,9 @@ def of(words, names):
 def test_a_folder_is_made_with_a_manifest_that_holds(tmp_path):
     write(tmp_path / "deep" / "out", "x", OLD)
     out = tmp_path / "deep" / "out"
-    manifest = _read_manifest(out)
-    assert set(manifest.files) == {"tables/a.csv", "tables/b.csv", "tables/gone.csv", "tables_summary.csv"}
-    assert manifest.jobs["tables"]["command"] == "biobgt tables"
+    jobs = jobs_of(out)
+    assert set(jobs["tables"]["files"]) == {"tables/a.csv", "tables/b.csv", "tables/gone.csv", "tables_summary.csv"}
+    assert jobs["tables"]["command"] == "biobgt tables"
     assert changed(out) == []
     assert listed(tmp_path / "deep") == ["out"]
     (out / "tables" / "a.csv").write_text("y")
@@ -111,7 +117,7 @@ def test_subjects_that_are_gone_leave_no_table_and_other_jobs_keep_theirs(tmp_pa
         "hubs_summary.csv": "hubs",
     }
     assert out.stat().st_ino != before  # exchanged as a whole
-    assert set(_read_manifest(out).jobs) == {"tables", "hubs"}
+    assert set(jobs_of(out)) == {"tables", "hubs"}
     assert changed(out) == []
     assert listed(tmp_path) == ["out"]
 
@@ -184,14 +190,14 @@ def test_words_that_are_no_text_are_written_and_read_again(tmp_path):
     out, odd = tmp_path / "out", "patient-\udcff"
     with result_folder(out, job="tables", about=ABOUT | {"command": f"biobgt info {odd}"}) as folder:
         (folder / "a.csv").write_text("1")
-    assert _read_manifest(out).jobs["tables"]["command"] == f"biobgt info {odd}"
+    assert jobs_of(out)["tables"]["command"] == f"biobgt info {odd}"
     write(out, "new")
-    assert set(_read_manifest(out).jobs) == {"tables"}
+    assert set(jobs_of(out)) == {"tables"}
     document = json.loads((out / MANIFEST).read_text())
     document["jobs"]["tables"]["command"] = "\ud800"
     (out / MANIFEST).write_text(json.dumps(document))
     write(out, "new", job="hubs")
-    assert set(_read_manifest(out).jobs) == {"tables", "hubs"}
+    assert set(jobs_of(out)) == {"tables", "hubs"}
 
 
 def test_a_table_behind_a_link_is_not_deleted(tmp_path):

@@ -1,5 +1,6 @@
 """Real jobs that are stopped or killed: what is left of their results, their folders and their processes."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from biobgt.base.folders import MANIFEST, _read_manifest
+from biobgt.base.files import sha256
+from biobgt.base.folders import MANIFEST
 
 TESTS = Path(__file__).parents[1]
 # The real command, whose subjects take a minute each.
@@ -57,6 +59,10 @@ def start(tmp_path, small):
         job.wait()
 
 
+def _jobs(folder):
+    return json.loads((folder / MANIFEST).read_text("utf-8"))["jobs"]
+
+
 def _names(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
 
@@ -81,8 +87,8 @@ def test_what_a_killed_job_left_is_cleared_by_the_next(start, run, small, tmp_pa
     assert ended.code == 0
     assert not left[0].exists()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-    manifest = _read_manifest(tmp_path / "out")
-    assert all(manifest.unchanged(tmp_path / "out", name) for name in manifest.files)
+    for name, about in _jobs(tmp_path / "out")["hubs"]["files"].items():
+        assert sha256(tmp_path / "out" / name) == about["sha256"]
 
 
 def test_a_second_cohort_leaves_no_tables_of_the_first(run, small, tmp_path):
@@ -96,9 +102,9 @@ def test_a_second_cohort_leaves_no_tables_of_the_first(run, small, tmp_path):
     assert run("hubs", tmp_path / "fewer", *how).code == 0
     assert {path.name for path in (out / "hubs").iterdir()} == {"s0.csv", "s3.csv"}
     assert len(list((out / "modules").iterdir())) == 6  # another job's
-    manifest = _read_manifest(out)
-    assert manifest.jobs["hubs"]["command"] == "biobgt hubs fewer --atlas twelve.csv --out out --workers 1"
-    assert _names(out) == {MANIFEST, *manifest.files}
+    jobs = _jobs(out)
+    assert jobs["hubs"]["command"] == "biobgt hubs fewer --atlas twelve.csv --out out --workers 1"
+    assert _names(out) == {MANIFEST, *(name for job in jobs.values() for name in job["files"])}
 
 
 def test_figures_are_added_to_a_folder(run, small, tmp_path):
@@ -115,7 +121,7 @@ def test_figures_are_added_to_a_folder(run, small, tmp_path):
             name,
         )
         assert ended.code == 0, ended.err
-    assert set(_read_manifest(tmp_path / "figures").jobs) == {"figure one", "figure two"}
+    assert set(_jobs(tmp_path / "figures")) == {"figure one", "figure two"}
     assert {"figures/one.svg", "figures/two.svg"} <= _names(tmp_path / "figures")
 
 
