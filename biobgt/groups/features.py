@@ -286,7 +286,7 @@ def _segregation(measured: Measured, options: ModuleOptions) -> CohortFeatures:
         by_network = {name: f"{measure.title}, {LABELLINGS.get(name, name)}" for name in labels}
         value = own.get(measure.key, np.nan)
         if measure.needs == "labels":
-            found |= {title: own[measure.column(name)] for name, title in by_network.items()}
+            found |= {title: own[f"{measure.key} {name}"] for name, title in by_network.items()}
         elif measure.needs == "partition":
             found[measure.title] = value
         else:

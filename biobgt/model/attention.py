@@ -466,7 +466,7 @@ def _follows_modules(
     Examples
     --------
     >>> attention = np.kron(np.eye(3), np.full((4, 4), 2.0)) + 1
-    >>> found = follows_modules(attention, list("aaaabbbbcccc"))
+    >>> found = _follows_modules(attention, list("aaaabbbbcccc"))
     >>> found.ratio, round(found.chance, 1), found.p < 0.01
     (3.0, 1.0, True)
     """

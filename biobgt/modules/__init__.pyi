@@ -7,7 +7,7 @@ from .louvain import (
     modularity,
     resolution_sweep,
 )
-from .measures import HUB_Z, MODULE_MEASURES, REGION_MEASURES, ModuleMeasure, ModuleOptions
+from .measures import MODULE_MEASURES, REGION_MEASURES, ModuleMeasure, ModuleOptions
 from .partition import (
     UNASSIGNED,
     ModuleAgreement,
@@ -21,13 +21,11 @@ from .partition import (
     module_contrast,
 )
 from .structure import (
-    ROLES,
     ModularityTest,
     Segregation,
     SmallWorld,
     SubjectModules,
     find_modules,
-    guimera_amaral_role,
     measure_modules,
     modularity_test,
     node_roles,
@@ -36,10 +34,8 @@ from .structure import (
 )
 
 __all__ = [
-    "HUB_Z",
     "MODULE_MEASURES",
     "REGION_MEASURES",
-    "ROLES",
     "UNASSIGNED",
     "ConsensusPartition",
     "ModularityTest",
@@ -57,7 +53,6 @@ __all__ = [
     "compare_modules",
     "consensus_modules",
     "find_modules",
-    "guimera_amaral_role",
     "louvain",
     "louvain_modules",
     "match_modules",

@@ -88,20 +88,44 @@ def group_module_difference(
 ) -> ModuleDifference:
     """Compare the modules of two groups of a cohort, person by person.
 
+    The similarity of two people is the mean over their recordings, whole people are shuffled, and each has one voice
+    in the group's consensus.
+
     Parameters
     ----------
     cohort : Cohort
     groups : (str, str)
+        Of at least 2 people each; nobody may be in both.
     partitions : mapping of str to Partition or to labels, length n_regions
         By the subjects' ids; those of other groups are not looked at.
-    n_permutations, seed : int
-        As for :func:`_module_difference`.
+    n_permutations : int
+        How often groups are shuffled.
+    seed : int
+        Of the consensus and of the shuffling.
     """
+    check_seed(seed)
+    check_count("permutations", n_permutations, least=1)
     first, second = (cohort.group(group) for group in groups)
-    return _module_difference(
-        [partitions[name] for name in first.ids],
-        [partitions[name] for name in second.ids],
-        persons=(first.persons, second.persons),
+    n_first, n_second = len(set(first.persons)), len(set(second.persons))
+    check_count("subjects of a group", min(n_first, n_second), least=FEWEST_COMPARED)
+    if both := sorted(set(first.persons) & set(second.persons)):
+        raise InputError(
+            f"Subject '{both[0]}' has recordings in both groups. This test compares groups of different people: keep "
+            "one group of each person."
+        )
+    one, other = _both_modules(*_people(cohort, groups, partitions, seed), seed)
+    recorded = np.stack([module_labels(partitions[name]) for name in (*first.ids, *second.ids)])
+    similarity = _person_similarity(pairwise_mutual_information(recorded), [*first.persons, *second.persons])
+    within, between, p = _permutation_test(similarity, n_first, n_permutations, seed)
+    return ModuleDifference(
+        first=one,
+        second=other,
+        agreement=compare_modules(one, [label or None for label in other.tolist()]),
+        changed=_changed(one, other),
+        within=within,
+        between=between,
+        p=p,
+        n_subjects=(n_first, n_second),
         n_permutations=n_permutations,
         seed=seed,
     )
@@ -121,109 +145,13 @@ def shuffled_changes(
     number : int
         Of the shuffle: each is another one.
     seed : int
-        Of the shuffles, and of every consensus, as for :func:`_module_difference`.
+        Of the shuffles, and of every consensus, as for :func:`group_module_difference`.
     """
-    own = [
-        partitions_by_person([partitions[name] for name in one.ids], one.persons, seed=seed)
-        for one in map(cohort.group, groups)
-    ]
-    people = [*own[0], *own[1]]
+    first, second = _people(cohort, groups, partitions, seed)
+    people = [*first, *second]
     order = np.random.default_rng([seed, number]).permutation(len(people))
     mixed = [people[i] for i in order]
-    return len(_changed(*_both_modules(mixed[: len(own[0])], mixed[len(own[0]) :], seed)))
-
-
-def _module_difference(
-    first: Sequence[Labels],
-    second: Sequence[Labels],
-    *,
-    persons: tuple[Sequence[str], Sequence[str]] | None = None,
-    n_permutations: int = PERMUTATIONS,
-    seed: int = 0,
-) -> ModuleDifference:
-    """Compare the modules of two groups.
-
-    Parameters
-    ----------
-    first, second : sequence of Partition or of labels, length n_regions
-        One partition a recording, of at least 2 people in each group.
-    persons : two sequences of str, optional
-        Whose recording each is; by default everybody has one. The similarity of two people is the mean over their
-        recordings, whole people are shuffled, and each has one voice in the group's consensus.
-    n_permutations : int
-        How often groups are shuffled.
-    seed : int
-        Of the consensus and of the shuffling.
-
-    Returns
-    -------
-    ModuleDifference
-    """
-    check_seed(seed)
-    check_count("permutations", n_permutations, least=1)
-    named = persons or ([f"1-{i}" for i in range(len(first))], [f"2-{i}" for i in range(len(second))])
-    n_subjects = _count_people(named)
-    people = [partitions_by_person(own, who, seed=seed) for own, who in zip((first, second), named, strict=True)]
-    one, other = _both_modules(people[0], people[1], seed)
-    similarity = _person_similarity(_partition_similarity([*first, *second]), [*named[0], *named[1]])
-    within, between, p = _permutation_test(similarity, n_subjects[0], n_permutations, seed)
-    return ModuleDifference(
-        first=one,
-        second=other,
-        agreement=compare_modules(one, [label or None for label in other.tolist()]),
-        changed=_changed(one, other),
-        within=within,
-        between=between,
-        p=p,
-        n_subjects=n_subjects,
-        n_permutations=n_permutations,
-        seed=seed,
-    )
-
-
-def _both_modules(
-    first: Sequence[Labels], second: Sequence[Labels], seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Consensus modules of two groups of people, the second's with the numbers of the first's."""
-    one = combine_partitions(first, seed=seed)
-    return one.labels, match_modules(combine_partitions(second, seed=seed), one)
-
-
-def _changed(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[int, ...]:
-    """Regions in modules of different numbers."""
-    assigned = (first != UNASSIGNED) & (second != UNASSIGNED)
-    return tuple(np.flatnonzero(assigned & (first != second)).tolist())
-
-
-def _partition_similarity(partitions: Sequence[Labels]) -> FloatArray:
-    """Adjusted mutual information of all pairs of partitions, over the regions that both assign.
-
-    Parameters
-    ----------
-    partitions : sequence of Partition or of labels, length n_regions
-
-    Returns
-    -------
-    ndarray, shape (n_partitions, n_partitions)
-        Symmetric with a diagonal of 1; NaN where fewer than 2 regions are assigned by both.
-    """
-    labels = [module_labels(partition) for partition in partitions]
-    if len({len(one) for one in labels}) > 1:
-        raise InputError("Partitions of different numbers of regions cannot be compared.")
-    return pairwise_mutual_information(np.stack(labels))
-
-
-def _count_people(persons: tuple[Sequence[str], Sequence[str]]) -> tuple[int, int]:
-    """How many people each group has; nobody may be in both, for whole people are shuffled."""
-    first, second = set(persons[0]), set(persons[1])
-    for group in (first, second):
-        check_count("subjects of a group", len(group), least=FEWEST_COMPARED)
-    if both := sorted(first & second):
-        raise InputError(
-            f"Subject '{both[0]}' has recordings in both groups. This test compares groups of different people: keep "
-            "one group of each person."
-        )
-    return len(first), len(second)
+    return len(_changed(*_both_modules(mixed[: len(first)], mixed[len(first) :], seed)))
 
 
 def partitions_by_person(partitions: Sequence[Labels], persons: Sequence[str], *, seed: int) -> list[Labels]:
@@ -242,6 +170,31 @@ def partitions_by_person(partitions: Sequence[Labels], persons: Sequence[str], *
     for partition, person in zip(partitions, persons, strict=True):
         recordings.setdefault(person, []).append(partition)
     return [own[0] if len(own) == 1 else combine_partitions(own, seed=seed) for own in recordings.values()]
+
+
+def _people(
+    cohort: Cohort, groups: tuple[str, str], partitions: Mapping[str, Labels], seed: int
+) -> tuple[list[Labels], list[Labels]]:
+    """One partition per person, for each of the two groups."""
+    first, second = (
+        partitions_by_person([partitions[name] for name in one.ids], one.persons, seed=seed)
+        for one in map(cohort.group, groups)
+    )
+    return first, second
+
+
+def _both_modules(
+    first: Sequence[Labels], second: Sequence[Labels], seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Consensus modules of two groups of people, the second's with the numbers of the first's."""
+    one = combine_partitions(first, seed=seed)
+    return one.labels, match_modules(combine_partitions(second, seed=seed), one)
+
+
+def _changed(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[int, ...]:
+    """Regions in modules of different numbers."""
+    assigned = (first != UNASSIGNED) & (second != UNASSIGNED)
+    return tuple(np.flatnonzero(assigned & (first != second)).tolist())
 
 
 def _person_similarity(similarity: FloatArray, persons: Sequence[str]) -> FloatArray:

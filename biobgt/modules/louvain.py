@@ -1,7 +1,19 @@
-"""Modules by the Louvain method on bctpy, and one partition out of many."""
+"""Modules by the Louvain method on bctpy, for positive and signed weights, and one partition out of many.
+
+For a graph without negative weights Q = Σᵢⱼ (wᵢⱼ − γ kᵢkⱼ/2m) δ(mᵢ, mⱼ) / 2m (Newman 2006, with the resolution γ of
+Reichardt & Bornholdt 2006). Negative weights count against a module with the asymmetric weighting of Rubinov &
+Sporns (2011), Q* = Q⁺ − s⁻/(s⁺ + s⁻) Q⁻, bctpy's ``negative_asym``. Louvain is greedy and its result depends on the
+seed: several runs, :func:`resolution_sweep` and :func:`consensus_modules` show by how much.
+
+A consensus is of repeated runs on a subject, or of a group's subjects. The agreement of two regions is the share of
+partitions that put them in the same module. Agreement no better than chance is dropped, the rest is partitioned many
+times, and this repeats until all partitions are one (Lancichinetti & Fortunato 2012). This is ``bct.consensus_und``
+with two repairs: that function never returns when the partitions do not become one, and fails when no agreement is
+left.
+"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bct
 import numpy as np
@@ -20,16 +32,60 @@ from biobgt.modules.partition import (
     check_count,
     module_agreement,
     module_labels,
-    mutual_information,
     pairwise_mutual_information,
 )
 
-# Modules of one graph: the Louvain method on bctpy, for positive and signed weights.
-#
-# For a graph without negative weights Q = Σᵢⱼ (wᵢⱼ − γ kᵢkⱼ/2m) δ(mᵢ, mⱼ) / 2m (Newman 2006, with the resolution γ of
-# Reichardt & Bornholdt 2006). Negative weights count against a module with the asymmetric weighting of Rubinov &
-# Sporns (2011), Q* = Q⁺ − s⁻/(s⁺ + s⁻) Q⁻, bctpy's ``negative_asym``. Louvain is greedy and its result depends on the
-# seed: several runs, :func:`resolution_sweep` and :mod:`biobgt.modules.louvain` show by how much.
+_RECLUSTERINGS = 20  # partitions of the agreement in each round of a consensus
+_MOST_ROUNDS = 50
+
+
+def modularity(graph: Graph, labels: Labels, *, resolution: float = ModuleOptions.resolution) -> float:
+    """Modularity Q of any partition of a graph, as :func:`louvain_modules` maximises it.
+
+    Parameters
+    ----------
+    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
+    labels : Partition or sequence of int, length n_regions
+        A region labelled 0 shares a module with nobody.
+    resolution : float
+
+    Returns
+    -------
+    float
+        NaN for a graph without connections.
+    """
+    weights = graph_weights(graph)
+    numbers = module_labels(labels, len(weights))
+    return _quality(_modularity_matrix(weights, resolution), numbers)
+
+
+def _modularity_matrix(weights: FloatArray, resolution: float) -> FloatArray:
+    """The matrix B whose sum over the pairs within modules is Q; NaN everywhere for a graph without connections."""
+    if not np.isfinite(resolution) or resolution <= 0:
+        raise InputError(f"The resolution is {resolution}; it must be above 0.")
+    total = np.abs(weights).sum()
+    if total == 0:
+        return np.full(weights.shape, np.nan)
+    positive, negative = np.maximum(weights, 0), np.maximum(-weights, 0)
+    matrix = np.zeros(weights.shape)
+    if positive.any():
+        matrix += _above_expected(positive, resolution) / positive.sum()
+    if negative.any():
+        matrix -= _above_expected(negative, resolution) / total
+    return matrix
+
+
+def _above_expected(weights: FloatArray, resolution: float) -> FloatArray:
+    strength = weights.sum(axis=0)
+    return weights - resolution * np.outer(strength, strength) / strength.sum()
+
+
+def _quality(objective: FloatArray, labels: NDArray[np.int64]) -> float:
+    same = labels[:, None] == labels[None, :]
+    alone = labels == UNASSIGNED
+    same[alone] = False
+    same[alone, alone] = True
+    return float(objective[same].sum())
 
 
 def louvain_modules(
@@ -64,10 +120,10 @@ def louvain_modules(
     ([1, 1, 1, 2, 2, 2], 0.5)
     """
     weights = graph_weights(graph)
-    partitions, qualities = _louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
+    labels, qualities = _louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
     best = int(np.argmax(qualities))
     return Partition(
-        labels=partitions[best],
+        labels=labels[best],
         q=float(qualities[best]),
         resolution=resolution,
         seed=seed,
@@ -76,35 +132,19 @@ def louvain_modules(
 
 
 def _louvain_runs(
-    weights: FloatArray, *, resolution: float, seed: int, runs: int
+    weights: FloatArray, *, resolution: float, seed: int, runs: int, least: int = 1
 ) -> tuple[NDArray[np.int64], FloatArray]:
-    """Run Louvain several times on checked weights.
+    """Canonical labels, shape (runs, n_regions), and Q, shape (runs,), of several runs on checked weights.
 
     The runs draw from one random stream, so that the first of ten runs is the run of ``runs=1``.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (n_regions, n_regions)
-        Symmetric with a zero diagonal, of either sign.
-    resolution : float
-        Above 1 finds more and smaller modules.
-    seed : int
-    runs : int
-
-    Returns
-    -------
-    labels : ndarray of int, shape (runs, n_regions)
-        Canonical labels of each run.
-    q : ndarray, shape (runs,)
     """
-    _check_resolution(resolution)
-    check_count("runs", runs, least=1)
+    check_count("runs", runs, least=least)
     check_seed(seed)
     labels = np.full((runs, len(weights)), UNASSIGNED, dtype=np.int64)
     connected = np.flatnonzero(weights.any(axis=0))
+    objective = _modularity_matrix(weights[np.ix_(connected, connected)], resolution)
     if len(connected) == 0:
         return labels, np.full(runs, np.nan)
-    objective = _modularity_matrix(weights[np.ix_(connected, connected)], resolution=resolution)
     # bctpy reads a matrix only from a list (an array fails in its comparison with names of objectives). Of its
     # first argument it then takes nothing but the sum, which must be 1 so that its first Q has the scale of the
     # later ones: with its own 'negative_asym' a sum near zero or below ends the search early, or at once.
@@ -115,53 +155,6 @@ def _louvain_runs(
         found, _ = bct.community_louvain(unit, B=scaled, seed=stream)
         run[connected] = canonical_labels(found)
     return labels, np.array([_quality(objective, run[connected]) for run in labels])
-
-
-def modularity(graph: Graph, labels: Labels, *, resolution: float = ModuleOptions.resolution) -> float:
-    """Modularity Q of any partition of a graph, as :func:`louvain_modules` maximises it.
-
-    Parameters
-    ----------
-    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
-    labels : Partition or sequence of int, length n_regions
-        A region labelled 0 shares a module with nobody.
-    resolution : float
-
-    Returns
-    -------
-    float
-        NaN for a graph without connections.
-    """
-    weights = graph_weights(graph)
-    _check_resolution(resolution)
-    numbers = module_labels(labels, len(weights))
-    return _quality(_modularity_matrix(weights, resolution=resolution), numbers)
-
-
-def _modularity_matrix(weights: FloatArray, *, resolution: float) -> FloatArray:
-    """The matrix B whose sum over the pairs within modules is Q.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (n_regions, n_regions)
-        Symmetric with a zero diagonal.
-    resolution : float
-
-    Returns
-    -------
-    ndarray, shape (n_regions, n_regions)
-        NaN everywhere for a graph without connections.
-    """
-    total = np.abs(weights).sum()
-    if total == 0:
-        return np.full(weights.shape, np.nan)
-    positive, negative = np.maximum(weights, 0), np.maximum(-weights, 0)
-    matrix = np.zeros(weights.shape)
-    if positive.any():
-        matrix += _above_expected(positive, resolution) / positive.sum()
-    if negative.any():
-        matrix -= _above_expected(negative, resolution) / total
-    return matrix
 
 
 def resolution_sweep(
@@ -180,21 +173,17 @@ def resolution_sweep(
     Returns
     -------
     DataFrame
-        A row per resolution: ``resolution``; ``n_modules``, ``n_singletons`` (modules of one region) and ``q`` of the
-        best run, which is ``louvain_modules(graph, resolution=..., runs=runs, seed=seed)``; ``mean_n_modules`` over
-        the runs; ``stability``, the mean adjusted mutual information of all pairs of runs (1 when all agree).
+        A row per resolution, see :func:`resolution_step`.
     """
-    weights = graph_weights(graph)
-    check_count("runs", runs, least=2)
-    return pd.DataFrame([_sweep_row(weights, float(value), runs, seed)[1] for value in resolutions])
+    return pd.DataFrame([resolution_step(graph, float(value), runs=runs, seed=seed) for value in resolutions])
 
 
-def resolution_step(graph: BrainGraph, resolution: float, *, runs: int, seed: int) -> dict[str, float]:
-    """One resolution of a sweep, with the agreement with an atlas's labels, so that a sweep can be taken in steps.
+def resolution_step(graph: Graph, resolution: float, *, runs: int, seed: int) -> dict[str, float]:
+    """One resolution of a sweep, so that a sweep can be taken in steps.
 
     Parameters
     ----------
-    graph : BrainGraph
+    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
     resolution : float
     runs : int
         At least 2.
@@ -203,30 +192,26 @@ def resolution_step(graph: BrainGraph, resolution: float, *, runs: int, seed: in
     Returns
     -------
     dict of str to float
-        ``resolution``, ``n_modules``, ``q`` and ``stability`` as in :func:`resolution_sweep`, and
-        ``ami <labelling>``, the agreement of the best run's modules with each labelling of the atlas.
+        ``resolution``; ``n_modules`` and ``q`` of the best run, which is ``louvain_modules(graph, resolution=...,
+        runs=runs, seed=seed)``; ``stability``, the mean adjusted mutual information of all pairs of runs (1 when all
+        agree, NaN when no region is in a module). Of a BrainGraph, also ``ami <labelling>``, the agreement of the best
+        run's modules with each labelling of the atlas.
     """
-    check_count("runs", runs, least=2)
-    best, row = _sweep_row(graph.weights, float(resolution), runs, seed)
-    kept = {name: row[name] for name in ("resolution", "n_modules", "q", "stability")}
-    return kept | {f"ami {name}": module_agreement(best, graph.atlas, name).ami for name in graph.atlas.labels}
+    labels, qualities = _louvain_runs(graph_weights(graph), resolution=resolution, seed=seed, runs=runs, least=2)
+    best = int(np.argmax(qualities))
+    row = {
+        "resolution": resolution,
+        "n_modules": int(labels[best].max()),
+        "q": float(qualities[best]),
+        "stability": _stability(labels),
+    }
+    if isinstance(graph, BrainGraph):
+        row |= {f"ami {name}": module_agreement(labels[best], graph.atlas, name).ami for name in graph.atlas.labels}
+    return row
 
 
-def stability(labels: NDArray[np.int64]) -> float:
-    """Mean adjusted mutual information of all pairs of partitions.
-
-    Regions in no module (0 in each partition alike) are left out.
-
-    Parameters
-    ----------
-    labels : ndarray of int, shape (n_partitions, n_regions)
-        Canonical labels.
-
-    Returns
-    -------
-    float
-        NaN when no region is in a module.
-    """
+def _stability(labels: NDArray[np.int64]) -> float:
+    """Mean adjusted mutual information of all pairs of partitions, without regions that are in no module."""
     labels = labels[:, labels.any(axis=0)]
     if labels.shape[1] == 0:
         return float("nan")
@@ -236,59 +221,11 @@ def stability(labels: NDArray[np.int64]) -> float:
     return float(counts @ similar @ counts - len(labels)) / (len(labels) * (len(labels) - 1))
 
 
-def _sweep_row(
-    weights: FloatArray, resolution: float, runs: int, seed: int
-) -> tuple[NDArray[np.int64], dict[str, float]]:
-    """Labels of the best run, and what is said of all runs."""
-    labels, qualities = _louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
-    best = int(np.argmax(qualities))
-    sizes = np.bincount(labels[best])[1:]
-    return labels[best], {
-        "resolution": resolution,
-        "n_modules": len(sizes),
-        "n_singletons": int((sizes == 1).sum()),
-        "mean_n_modules": float(labels.max(axis=1).mean()),
-        "q": float(qualities[best]),
-        "stability": stability(labels),
-    }
-
-
-def _above_expected(weights: FloatArray, resolution: float) -> FloatArray:
-    strength = weights.sum(axis=0)
-    return weights - resolution * np.outer(strength, strength) / strength.sum()
-
-
-def _quality(objective: FloatArray, labels: NDArray[np.int64]) -> float:
-    same = labels[:, None] == labels[None, :]
-    alone = labels == UNASSIGNED
-    same[alone] = False
-    same[alone, alone] = True
-    return float(objective[same].sum())
-
-
-def _check_resolution(resolution: float) -> None:
-    if not np.isfinite(resolution) or resolution <= 0:
-        raise InputError(f"The resolution is {resolution}; it must be above 0.")
-
-
-# One partition out of many: of repeated Louvain runs on a subject, or of a group's subjects.
-#
-# The agreement of two regions is the share of partitions that put them in the same module. Agreement no better than
-# chance is dropped, the rest is partitioned many times, and this repeats until all partitions are one (Lancichinetti &
-# Fortunato 2012). This is ``bct.consensus_und`` with two repairs: that function never returns when the partitions do
-# not become one, and fails when no agreement is left.
-
-
-_RECLUSTERINGS = 20  # partitions of the agreement in each round
-_MOST_ROUNDS = 50
-
-
 @dataclass(frozen=True, eq=False)
 class ConsensusPartition(Partition):
     """A partition that many partitions agree on.
 
-    ``q`` is the modularity of the consensus on the graph it came from, or the mean over the group's graphs;
-    NaN when only partitions were given.
+    ``q`` is the modularity of the consensus on the graph it came from; NaN when only partitions were given.
 
     Attributes
     ----------
@@ -296,17 +233,12 @@ class ConsensusPartition(Partition):
         Share of the partitions in which two regions are in the same module; zero diagonal. Read-only.
     threshold : float
         Agreement below this was dropped.
-    n_partitions : int
-    similarity : float
-        Mean adjusted mutual information of the partitions with the consensus, over the regions both assign.
     converged : bool
         False when the rounds ended without one partition; the one of the highest Q was then taken.
     """
 
     agreement: FloatArray
     threshold: float
-    n_partitions: int
-    similarity: float
     converged: bool
 
     def __post_init__(self) -> None:
@@ -339,12 +271,9 @@ def consensus_modules(
     ConsensusPartition
     """
     weights = graph_weights(graph)
-    check_count("runs", runs, least=2)
-    labels, _ = _louvain_runs(weights, resolution=resolution, seed=seed, runs=runs)
-    found = _combine(labels, threshold, seed)
-    signed = bool((weights < 0).any())
-    q = modularity(weights, found.labels, resolution=resolution)
-    return found.as_partition(q=q, resolution=resolution, seed=seed, signed=signed)
+    labels, _ = _louvain_runs(weights, resolution=resolution, seed=seed, runs=runs, least=2)
+    found = _combine(labels, threshold, seed, signed=bool((weights < 0).any()))
+    return replace(found, q=modularity(weights, found, resolution=resolution), resolution=resolution)
 
 
 def combine_partitions(
@@ -369,62 +298,49 @@ def combine_partitions(
         module of its own.
     """
     check_count("partitions", len(partitions), least=2)
-    found = _combine(_stacked(partitions), threshold, seed)
+    stack = [module_labels(partition) for partition in partitions]
+    sizes = sorted({len(labels) for labels in stack})
+    if len(sizes) > 1:
+        raise InputError(f"Partitions of {' and '.join(map(str, sizes))} regions cannot be combined.")
     signed = any(isinstance(partition, Partition) and partition.signed for partition in partitions)
-    return found.as_partition(q=float("nan"), resolution=float("nan"), seed=seed, signed=signed)
+    return _combine(np.stack([canonical_labels(labels) for labels in stack]), threshold, seed, signed=signed)
 
 
-@dataclass(frozen=True, eq=False)
-class _Consensus:
-    labels: NDArray[np.int64]
-    agreement: FloatArray
-    threshold: float
-    n_partitions: int
-    similarity: float
-    converged: bool
-
-    def as_partition(self, *, q: float, resolution: float, seed: int, signed: bool) -> ConsensusPartition:
-        return ConsensusPartition(q=q, resolution=resolution, seed=seed, signed=signed, **vars(self))
-
-
-def _combine(labels: NDArray[np.int64], threshold: float | None, seed: int) -> _Consensus:
-    """Consensus of labels of shape (n_partitions, n_regions)."""
+def _combine(labels: NDArray[np.int64], threshold: float | None, seed: int, *, signed: bool) -> ConsensusPartition:
+    """Consensus of canonical labels of shape (n_partitions, n_regions)."""
     if threshold is not None and not 0 <= threshold <= 1:
         raise InputError(f"The agreement threshold is {threshold}; it is a share between 0 and 1.")
     agreement = _agreement(labels)
-    least = _chance(labels) if threshold is None else threshold
+    least = _chance_agreement(labels) if threshold is None else threshold
     assigned = np.flatnonzero((labels != UNASSIGNED).mean(axis=0) >= 0.5)
     consensus = np.full(labels.shape[1], UNASSIGNED, dtype=np.int64)
     converged = True
     if len(assigned):
         consensus[assigned], converged = _recluster(agreement[np.ix_(assigned, assigned)], least, seed)
-    return _Consensus(
+    return ConsensusPartition(
         labels=canonical_labels(consensus),
+        q=float("nan"),
+        resolution=float("nan"),
+        seed=seed,
+        signed=signed,
         agreement=agreement,
         threshold=least,
-        n_partitions=len(labels),
-        similarity=_mean_similarity(labels, consensus),
         converged=converged,
     )
 
 
 def _recluster(agreement: FloatArray, least: float, seed: int) -> tuple[NDArray[np.int64], bool]:
+    """Partition the agreement of at least ``least`` until all runs are one, and whether they became it."""
     for round_ in range(_MOST_ROUNDS):
         kept = np.where(agreement >= least, agreement, 0)
         labels, qualities = _louvain_runs(kept, resolution=1.0, seed=(seed + round_) % 2**32, runs=_RECLUSTERINGS)
-        labels = np.stack([_singletons_numbered(run) for run in labels])
+        for run in labels:  # a region without any agreement is a module of its own
+            alone = np.flatnonzero(run == UNASSIGNED)
+            run[alone] = run.max() + 1 + np.arange(len(alone))
         if (labels == labels[0]).all():
             return labels[0], True
         agreement = _agreement(labels)
     return labels[int(np.argmax(qualities))], False
-
-
-def _singletons_numbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Make a region without any agreement above the threshold a module of its own."""
-    labels = labels.copy()
-    alone = np.flatnonzero(labels == UNASSIGNED)
-    labels[alone] = labels.max() + 1 + np.arange(len(alone))
-    return labels
 
 
 def _agreement(labels: NDArray[np.int64]) -> FloatArray:
@@ -436,7 +352,7 @@ def _agreement(labels: NDArray[np.int64]) -> FloatArray:
     return together / len(labels)
 
 
-def _chance(labels: NDArray[np.int64]) -> float:
+def _chance_agreement(labels: NDArray[np.int64]) -> float:
     """Expected agreement of two regions if every partition kept its module sizes and was otherwise shuffled.
 
     For module sizes n_m of N regions it is the mean over partitions of Σ_m n_m(n_m − 1) / N(N − 1), the mean of the
@@ -446,18 +362,3 @@ def _chance(labels: NDArray[np.int64]) -> float:
     sizes = [np.bincount(run)[1:] for run in labels]
     together = [float((size * (size - 1.0)).sum()) for size in sizes]
     return float(np.mean(together)) / max(1, n_regions * (n_regions - 1))
-
-
-def _mean_similarity(labels: NDArray[np.int64], consensus: NDArray[np.int64]) -> float:
-    distinct, counts = np.unique(labels, axis=0, return_counts=True)
-    similar = np.array([mutual_information(run, consensus) for run in distinct])
-    compared = np.isfinite(similar)
-    return float(np.average(similar[compared], weights=counts[compared])) if compared.any() else float("nan")
-
-
-def _stacked(partitions: Sequence[Labels]) -> NDArray[np.int64]:
-    stack = [module_labels(partition) for partition in partitions]
-    sizes = sorted({len(labels) for labels in stack})
-    if len(sizes) > 1:
-        raise InputError(f"Partitions of {' and '.join(map(str, sizes))} regions cannot be combined.")
-    return np.stack([canonical_labels(labels) for labels in stack])

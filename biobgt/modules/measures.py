@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from biobgt.base.arrays import FloatArray
@@ -10,17 +11,14 @@ from biobgt.base.references import Citation
 from biobgt.data.atlas import LABELLINGS
 
 if TYPE_CHECKING:
-    from biobgt.data.atlas import Atlas
-    from biobgt.modules.partition import Labels, ModuleAgreement, Partition
+    from biobgt.modules.partition import Labels
 
 # How modules are found: the options of every table, figure, page and command about modules.
 
 
 RESOLUTIONS = tuple(round(0.5 + 0.1 * step, 1) for step in range(16))
-RUN_NUMBERS = (5, 10, 20, 50, 100)
 PERMUTATIONS = 10_000  # of groups whose modules are compared
 SHUFFLES = 39  # after which consensus modules are found anew: lowest to highest is then the 95 % range
-HUB_Z = 2.5  # of the within-module z, after Guimerà and Amaral
 # What negative weights do to modules, where they count and where not.
 NEGATIVE_WEIGHTS: Mapping[bool, str] = {
     True: "Negative weights count against a module (Rubinov and Sporns 2011).",
@@ -41,10 +39,10 @@ class ModuleOptions(Options):
         link="resolution",
     )
     runs: int = option(
-        10, title="Runs", help="How often Louvain is run per subject.", steps=RUN_NUMBERS, low=1, link="runs"
+        10, title="Runs", help="How often Louvain is run per subject.", steps=(5, 10, 20, 50, 100), low=1, link="runs"
     )
-    hub_z: float = option(
-        HUB_Z, title="Module hubs from z", help="Within-module z at and above which a region is a hub of its module."
+    hub_z: float = option(  # 2.5 after Guimerà and Amaral
+        2.5, title="Module hubs from z", help="Within-module z at and above which a region is a hub of its module."
     )
     seed: int = option(
         0,
@@ -71,16 +69,13 @@ class ModuleOptions(Options):
     )
 
 
-def _null_graphs_option(default: int, *, help: str) -> Any:
-    """The option of a test: how many null graphs are drawn."""
-    return option(default, title="Number of null graphs", help=help, low=1)
-
-
 @dataclass(frozen=True)
 class NullGraphOptions(ModuleOptions):
     """With how many null graphs a graph is compared."""
 
-    null_graphs: int = _null_graphs_option(100, help="Null graphs in which modules are found as well.")
+    null_graphs: int = option(
+        100, title="Number of null graphs", help="Null graphs in which modules are found as well.", low=1
+    )
 
     @property
     def null_seeds(self) -> range:
@@ -92,7 +87,7 @@ class NullGraphOptions(ModuleOptions):
 class SmallWorldOptions(NullGraphOptions):
     """With how many null graphs clustering and path length are compared."""
 
-    null_graphs: int = _null_graphs_option(5, help="Random graphs, and as many lattices.")
+    null_graphs: int = option(5, title="Number of null graphs", help="Random graphs, and as many lattices.", low=1)
 
 
 @dataclass(frozen=True)
@@ -116,8 +111,6 @@ class NamedModuleOptions(ModuleOptions):
 # :data:`REGION_MEASURES` (one number per region). It is then a column of the tables of ``biobgt modules``, a row on
 # the page of modules and, where it is ``compared``, a feature of ``biobgt compare --of segregation``.
 
-
-Needs = Literal["partition", "labels", "connectivity", "weights"]
 
 N_MODULES, Q, AMI, SEGREGATION = "modules", "q", "ami", "system segregation"
 WITHIN_Z, PARTICIPATION = "within_z", "participation"
@@ -156,7 +149,7 @@ class ModuleMeasure:
     title: str
     short: str
     unit: str
-    needs: Needs
+    needs: Literal["partition", "labels", "connectivity", "weights"]
     compute: Callable[..., Any]
     definition: str
     citations: tuple[Citation, ...] = ()
@@ -168,19 +161,11 @@ class ModuleMeasure:
         """Whether its numbers are whole."""
         return self.unit in ("modules", "regions")
 
-    def column(self, labelling: str = "") -> str:
-        """Its column in a table."""
-        return f"{self.key} {labelling}" if labelling else self.key
-
 
 def _segregation(connectivity: FloatArray, systems: "Labels") -> float:
     from biobgt.modules.structure import segregation
 
     return segregation(connectivity, systems).system_segregation
-
-
-def _of_agreement(name: str) -> "Callable[[ModuleAgreement], float]":
-    return lambda agreement: getattr(agreement, name)
 
 
 MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
@@ -191,7 +176,7 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "Modules",
         "modules",
         "partition",
-        lambda partition: partition.n_modules,
+        attrgetter("n_modules"),
         "The number of modules is that of the partition found.",
         ("blondel2008",),
     ),
@@ -201,7 +186,7 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "Modularity Q",
         "share of weight",
         "partition",
-        lambda partition: partition.q,
+        attrgetter("q"),
         "Modularity Q is the share of the weight that lies within modules, beyond what is expected at random (Newman "
         "and Girvan 2004).",
         ("newman2004",),
@@ -223,7 +208,7 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "AMI",
         "1 for equal divisions",
         "labels",
-        _of_agreement("ami"),
+        attrgetter("ami"),
         "The adjusted mutual information (AMI; Vinh et al. 2010) compares two divisions over the regions that both "
         "include: it is 1 where they are equal and about 0 by chance.",
         ("vinh2010",),
@@ -235,7 +220,7 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "ARI",
         "1 for equal divisions",
         "labels",
-        _of_agreement("ari"),
+        attrgetter("ari"),
         "The adjusted Rand index (ARI; Hubert and Arabie 1985) of two divisions is 1 where they are equal and about 0 "
         "by chance.",
         ("hubert1985",),
@@ -248,7 +233,7 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "VI",
         "bits",
         "labels",
-        _of_agreement("vi"),
+        attrgetter("vi"),
         "The variation of information (VI; Meilă 2007) is a distance of two divisions in bits, 0 where they are equal.",
         ("meila2007",),
         shown=False,
@@ -295,37 +280,7 @@ REGION_MEASURES: Registry[ModuleMeasure] = Registry(
 
 def measure_columns(labellings: Iterable[str]) -> dict[str, tuple[ModuleMeasure, str]]:
     """The columns of a table of modules: of each its measure, and the labelling it compares with or an empty name."""
-    found = {one.column(): (one, "") for one in MODULE_MEASURES.values() if one.needs == "partition"}
+    found = {one.key: (one, "") for one in MODULE_MEASURES.values() if one.needs == "partition"}
     for name in labellings:
-        found |= {one.column(name): (one, name) for one in MODULE_MEASURES.values() if one.needs == "labels"}
-    return found | {one.column(): (one, "") for one in MODULE_MEASURES.values() if one.needs == "connectivity"}
-
-
-def measure_partition(partition: "Partition", atlas: "Atlas", connectivity: FloatArray | None) -> dict[str, float]:
-    """Take every measure of a subject's modules.
-
-    Parameters
-    ----------
-    partition : Partition
-    atlas : Atlas
-        With the labellings to compare with.
-    connectivity : ndarray, shape (n_regions, n_regions), or None
-        The full correlations behind the graph; None where the matrix behind it holds something else.
-
-    Returns
-    -------
-    dict of str to float
-        By the columns of :func:`measure_columns`; without those that need correlations, where there are none.
-    """
-    from biobgt.modules.partition import module_agreement
-
-    agreements = {name: module_agreement(partition, atlas, name) for name in atlas.labels}
-    found: dict[str, float] = {}
-    for column, (measure, labelling) in measure_columns(atlas.labels).items():
-        if measure.needs == "partition":
-            found[column] = measure.compute(partition)
-        elif measure.needs == "labels":
-            found[column] = measure.compute(agreements[labelling])
-        elif connectivity is not None:
-            found[column] = measure.compute(connectivity, partition)
-    return found
+        found |= {f"{one.key} {name}": (one, name) for one in MODULE_MEASURES.values() if one.needs == "labels"}
+    return found | {one.key: (one, "") for one in MODULE_MEASURES.values() if one.needs == "connectivity"}

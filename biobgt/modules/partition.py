@@ -1,8 +1,14 @@
-"""Partitions of the brain's regions: made, matched, named, compared, and averaged over in blocks."""
+"""Partitions of the brain's regions: compared, matched, named, and averaged over in blocks.
+
+Modules are numbered from 1. **A region without any connection belongs to no module and carries 0**: Louvain would make
+each such region a module of its own, which inflates the number of modules and every comparison with an atlas by regions
+about which the graph says nothing.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,13 +19,6 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.graph import Graph, graph_weights
-
-# A partition of the brain's regions into modules, and how graphs and labels are brought to one.
-#
-# Modules are numbered from 1. **A region without any connection belongs to no module and carries 0**: Louvain would
-# make each such region a module of its own, which inflates the number of modules and every comparison with an atlas by
-# regions about which the graph says nothing.
-
 
 UNASSIGNED = 0
 """The label of a region that belongs to no module."""
@@ -53,11 +52,6 @@ class Partition:
         labels = np.array(self.labels, dtype=np.int64)
         labels.setflags(write=False)
         object.__setattr__(self, "labels", labels)
-
-    @property
-    def n_regions(self) -> int:
-        """Number of regions, with those in no module."""
-        return len(self.labels)
 
     @property
     def modules(self) -> tuple[int, ...]:
@@ -147,7 +141,7 @@ def check_count(what: str, value: int, *, least: int) -> None:
 # once.
 
 
-_LEAST = 1e-12
+_ChanceTables = dict[int, FloatArray]  # what two modules add, by the number of regions and then by their sizes
 
 
 def pairwise_mutual_information(labels: NDArray[np.int64]) -> FloatArray:
@@ -165,7 +159,7 @@ def pairwise_mutual_information(labels: NDArray[np.int64]) -> FloatArray:
     """
     modules = np.setdiff1d(labels, UNASSIGNED)
     members = (labels[:, None, :] == modules[:, None]).astype(np.float64)  # (n_partitions, n_modules, n_regions)
-    chance = _ChanceTerms()
+    chance: _ChanceTables = {}
     similarity = np.eye(len(labels))
     for i in range(len(labels) - 1):
         overlaps = (members[i + 1 :] @ members[i].T).astype(np.int64)  # (n_others, n_modules, n_modules)
@@ -173,51 +167,31 @@ def pairwise_mutual_information(labels: NDArray[np.int64]) -> FloatArray:
     return similarity
 
 
-def mutual_information(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Adjusted mutual information of two partitions, over the regions that both assign.
-
-    Parameters
-    ----------
-    first, second : ndarray of int, shape (n_regions,)
-
-    Returns
-    -------
-    float
-        NaN where fewer than 2 regions are assigned by both.
-    """
-    return float(pairwise_mutual_information(np.stack([first, second]))[0, 1])
-
-
-def _adjusted(overlaps: NDArray[np.int64], chance: "_ChanceTerms") -> FloatArray:
+def _adjusted(overlaps: NDArray[np.int64], chance: _ChanceTables) -> FloatArray:
     """Adjusted mutual information from tables of overlaps, shape (n_tables, n_modules, n_modules)."""
     n = overlaps.sum(axis=(1, 2))
     rows, columns = overlaps.sum(axis=2), overlaps.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):  # pairs that share no region end as NaN
         shares = (overlaps / n[:, None, None], rows / n[:, None], columns / n[:, None])
-        joint, first, second = (_entropies(share).reshape(len(n), -1).sum(axis=1) for share in shares)
-        expected = np.array([chance.expected(*sizes) for sizes in zip(n, rows, columns, strict=True)])
+        parts = (-share * np.log(np.where(share > 0, share, 1)) for share in shares)  # of the entropy, in nats
+        joint, first, second = (part.reshape(len(n), -1).sum(axis=1) for part in parts)
+        expected = np.array([_expected(chance, *sizes) for sizes in zip(n, rows, columns, strict=True)])
         most = (first + second) / 2 - expected
         found = (first + second - joint - expected) / most
     # Nothing to be gained over chance: both are one module, or every region of both is its own. A perfect match.
-    return np.where(n > 1, np.where(most < _LEAST, 1.0, found), np.nan)
+    return np.where(n > 1, np.where(most < 1e-12, 1.0, found), np.nan)
 
 
-class _ChanceTerms:
-    """What two modules add to the mutual information of random partitions, by the number of regions and their sizes."""
-
-    def __init__(self) -> None:
-        self._tables: dict[int, FloatArray] = {}
-
-    def expected(self, n: int, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
-        """Expected mutual information of partitions of n regions with modules of these sizes; 0 is no module."""
-        if n < 2:
-            return np.nan
-        table = self._tables.setdefault(int(n), np.full((n + 1, n + 1), np.nan))
-        sizes = np.ix_(rows[rows > 0], columns[columns > 0])
-        for a, b in np.argwhere(np.isnan(table[sizes])):
-            first, second = int(sizes[0][a, 0]), int(sizes[1][0, b])
-            table[first, second] = table[second, first] = _chance_term(int(n), first, second)
-        return float(table[sizes].sum())
+def _expected(chance: _ChanceTables, n: int, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> float:
+    """Expected mutual information of partitions of n regions with modules of these sizes; 0 is no module."""
+    if n < 2:
+        return np.nan
+    table = chance.setdefault(int(n), np.full((n + 1, n + 1), np.nan))
+    sizes = np.ix_(rows[rows > 0], columns[columns > 0])
+    for a, b in np.argwhere(np.isnan(table[sizes])):
+        first, second = int(sizes[0][a, 0]), int(sizes[1][0, b])
+        table[first, second] = table[second, first] = _chance_term(int(n), first, second)
+    return float(table[sizes].sum())
 
 
 def _chance_term(n: int, a: int, b: int) -> float:
@@ -228,11 +202,6 @@ def _chance_term(n: int, a: int, b: int) -> float:
     parts = log_factorial[overlap] + log_factorial[a - overlap] + log_factorial[b - overlap]
     parts += log_factorial[n - a - b + overlap]
     return float((overlap / n * np.log(n * overlap / (a * b)) * np.exp(whole - parts)).sum())
-
-
-def _entropies(shares: FloatArray) -> FloatArray:
-    """What each share adds to the entropy, in nats; an empty one nothing."""
-    return -shares * np.log(np.where(shares > 0, shares, 1))
 
 
 # How far two divisions of the brain agree: a partition with an atlas's functional labels, or with another.
@@ -323,47 +292,35 @@ def compare_modules(partition: Labels, labels: Sequence[str | int | None]) -> Mo
     compared = modules[both]
     names = [label for label, kept in zip(labels, assigned, strict=True) if kept and label is not None]
     counts = pd.crosstab(pd.Series(compared, name="module"), pd.Series(names, name="label", dtype=object))
-    ami, ari, vi, vi_normalised = _measures(counts.to_numpy(), compared, names)
+    ami = ari = vi = vi_normalised = float("nan")
+    if len(compared) > 1:
+        codes = np.unique([str(name) for name in names], return_inverse=True)[1] + 1  # 0 is no module
+        ami = float(pairwise_mutual_information(np.stack([codes, compared]))[0, 1])
+        ari, vi = _adjusted_rand(counts.to_numpy()), _variation_of_information(counts.to_numpy())
+        vi_normalised = vi / float(np.log2(len(compared)))
     return ModuleAgreement(
         ami=ami,
         ari=ari,
         vi=vi,
         vi_normalised=vi_normalised,
         contingency=counts,
-        n_compared=int(both.sum()),
+        n_compared=len(compared),
         n_unlabelled=int((assigned & ~labelled).sum()),
         n_unassigned=int((~assigned).sum()),
     )
 
 
 def _variation_of_information(contingency: NDArray[np.int64]) -> float:
-    """Variation of information, in bits, of two divisions given their contingency table.
-
-    Parameters
-    ----------
-    contingency : ndarray of int, shape (n_modules, n_labels)
-
-    Returns
-    -------
-    float
-        2 H(X, Y) − H(X) − H(Y).
-    """
+    """2 H(X, Y) − H(X) − H(Y), in bits."""
     joint = contingency / contingency.sum()
-    return max(0.0, 2 * _label_entropy(joint) - _label_entropy(joint.sum(axis=0)) - _label_entropy(joint.sum(axis=1)))
+    both, first, second = (
+        float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
+        for shares in (joint, joint.sum(axis=0), joint.sum(axis=1))
+    )
+    return max(0.0, 2 * both - first - second)
 
 
 def _adjusted_rand(contingency: NDArray[np.int64]) -> float:
-    """Adjusted Rand index of two divisions given their contingency table (Hubert & Arabie 1985).
-
-    Parameters
-    ----------
-    contingency : ndarray of int, shape (n_modules, n_labels)
-
-    Returns
-    -------
-    float
-        1 where they are the same, 0 as by chance.
-    """
     together, in_first, in_second = (
         float((sizes * (sizes - 1) / 2).sum())
         for sizes in (contingency, contingency.sum(axis=1), contingency.sum(axis=0))
@@ -374,22 +331,7 @@ def _adjusted_rand(contingency: NDArray[np.int64]) -> float:
     return 1.0 if most == expected else (together - expected) / (most - expected)
 
 
-def _measures(
-    counts: NDArray[np.int64], modules: NDArray[np.int64], names: Sequence[str | int]
-) -> tuple[float, float, float, float]:
-    if len(modules) < 2:
-        return (float("nan"),) * 4
-    codes = np.unique([str(name) for name in names], return_inverse=True)[1] + 1  # 0 is no module
-    vi = _variation_of_information(counts)
-    return mutual_information(codes, modules), _adjusted_rand(counts), vi, vi / float(np.log2(len(modules)))
-
-
-def _label_entropy(probabilities: FloatArray) -> float:
-    seen = probabilities[probabilities > 0]
-    return float(-(seen * np.log2(seen)).sum())
-
-
-# The same number, and so the same colour, for the same module.
+# The same number, and so the same colour, for the same module, and a name for each.
 #
 # Louvain numbers modules anew in every subject, group and resolution. Here the modules of one partition take the
 # numbers of those modules of another with which they share the most regions in total (the assignment problem, Kuhn
@@ -422,8 +364,7 @@ def match_modules(labels: Labels, reference: Labels) -> NDArray[np.int64]:
     numbers = np.unique(reference[reference != UNASSIGNED]).tolist()
     shared = np.array([[((labels == m) & (reference == r)).sum() for r in numbers] for m in modules])
     shared = shared.reshape(len(modules), len(numbers))
-    rows, columns = linear_sum_assignment(shared, maximize=True)
-    new_number = {modules[i]: numbers[j] for i, j in zip(rows, columns, strict=True) if shared[i, j] > 0}
+    new_number = {modules[i]: numbers[j] for i, j in _pairs_that_share_most(shared)}
     first_new = int(reference.max(initial=0)) + 1
     left = [module for module in modules if module not in new_number]
     new_number |= {module: first_new + i for i, module in enumerate(left)}
@@ -433,14 +374,32 @@ def match_modules(labels: Labels, reference: Labels) -> NDArray[np.int64]:
     return matched
 
 
-# Names for modules: Louvain numbers them, a reader wants to know which functional network they are.
-#
-# A module is named by the label that most of its labelled regions carry. The names describe, and do not test: how far
-# modules and labels agree as a whole is :func:`biobgt.modules.module_agreement`.
+def match_labels(contingency: pd.DataFrame) -> dict[str, int]:
+    """Give each label the module with which it shares the most regions in total, one to one.
+
+    Parameters
+    ----------
+    contingency : DataFrame
+        Number of regions; a row per module, a column per label, as in :class:`biobgt.modules.ModuleAgreement`.
+
+    Returns
+    -------
+    dict of str to int
+        Module of each label; labels without a counterpart are left out.
+    """
+    pairs = _pairs_that_share_most(contingency.to_numpy())
+    return {str(contingency.columns[j]): int(contingency.index[i]) for i, j in pairs}
+
+
+def _pairs_that_share_most(counts: NDArray[np.int64]) -> list[tuple[int, int]]:
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    return [(i, j) for i, j in zip(rows.tolist(), columns.tolist(), strict=True) if counts[i, j] > 0]
 
 
 def module_names(partition: Labels, labels: Sequence[str | None] | None = None) -> dict[int, str]:
     """Name every module by the functional network most of its regions belong to.
+
+    The names describe, and do not test: how far modules and labels agree as a whole is :func:`module_agreement`.
 
     Parameters
     ----------
@@ -461,36 +420,14 @@ def module_names(partition: Labels, labels: Sequence[str | None] | None = None) 
         return {number: f"Module {number}" for number in numbers}
     if len(labels) != len(modules):
         raise InputError(f"There are {len(labels)} functional labels for {len(modules)} regions.")
-    members = {
-        number: [label for label, own in zip(labels, modules, strict=True) if own == number] for number in numbers
-    }
-    return {number: f"Module {number} · {_network(own)}" for number, own in members.items()}
+    own: dict[int, Counter[str]] = {number: Counter() for number in numbers}
+    for label, number in zip(labels, modules.tolist(), strict=True):
+        if label is not None and number != UNASSIGNED:
+            own[number][label] += 1
+    return {number: f"Module {number} · {_network(counts)}" for number, counts in own.items()}
 
 
-def match_labels(contingency: pd.DataFrame) -> dict[str, int]:
-    """Give each label the module with which it shares the most regions in total, one to one (Kuhn 1955).
-
-    Parameters
-    ----------
-    contingency : DataFrame
-        Number of regions; a row per module, a column per label, as in :class:`biobgt.modules.ModuleAgreement`.
-
-    Returns
-    -------
-    dict of str to int
-        Module of each label; labels without a counterpart are left out.
-    """
-    counts = contingency.to_numpy()
-    rows, columns = linear_sum_assignment(counts, maximize=True)
-    return {
-        str(contingency.columns[j]): int(contingency.index[i])
-        for i, j in zip(rows, columns, strict=True)
-        if counts[i, j] > 0
-    }
-
-
-def _network(labels: Sequence[str | None]) -> str:
-    counts = Counter(label for label in labels if label is not None)
+def _network(counts: Counter[str]) -> str:
     if not counts:
         return "unlabelled"
     ranked = sorted(counts, key=lambda label: (-counts[label], label))
@@ -583,10 +520,11 @@ def module_contrast(matrices: ArrayLike, labels: ModuleLabels | Sequence[ModuleL
     own = len(labels) > 0 and np.ndim(labels[0]) == 1  # type: ignore[arg-type]
     if own and len(labels) != len(values):
         raise InputError(f"There are {len(values)} matrices and {len(labels)} sets of module labels.")
+    each: Any = labels if own else (labels,)
+    members_of = [_membership(one, values.shape[1])[0] for one in each]
     contrast = np.full(len(values), np.nan)
-    shared = None if own else _membership(labels, values.shape[1])[0]  # type: ignore[arg-type]
     for i, matrix in enumerate(map(_off_diagonal, values)):
-        members = _membership(labels[i], values.shape[1])[0] if shared is None else shared  # type: ignore[arg-type]
+        members = members_of[i if own else 0]
         sizes = members.sum(axis=0)
         labelled = members.sum(axis=1)
         n_within = (sizes * (sizes - 1)).sum()
@@ -623,9 +561,6 @@ def _membership(labels: ModuleLabels, n_regions: int) -> tuple[FloatArray, tuple
         )
     members = np.array([[float(label == name) for name in names] for label in own])
     return members, tuple(map(str, names))
-
-
-# The connections that hold modules together, for drawing.
 
 
 def strongest_within_modules(graph: Graph, partition: Labels, *, most: int) -> list[tuple[int, int, float]]:

@@ -1,8 +1,7 @@
 """What modules do: roles of regions, segregation, small-worldness; and a subject's modules, found and measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 import bct
 import numpy as np
@@ -26,16 +25,15 @@ from biobgt.data.graph import (
 )
 from biobgt.modules.louvain import consensus_modules, louvain_modules, modularity
 from biobgt.modules.measures import (
-    HUB_Z,
     PARTICIPATION,
     REGION_MEASURES,
     WITHIN_Z,
     ModuleOptions,
     NullGraphOptions,
     SmallWorldOptions,
-    measure_partition,
+    measure_columns,
 )
-from biobgt.modules.partition import UNASSIGNED, Labels, Partition, check_count, module_labels
+from biobgt.modules.partition import UNASSIGNED, Labels, Partition, check_count, module_agreement, module_labels
 
 # Roles of regions in the modular structure: provincial hubs, connector hubs and the rest.
 #
@@ -44,7 +42,7 @@ from biobgt.modules.partition import UNASSIGNED, Labels, Partition, check_count,
 # between the seven roles are the paper's.
 
 
-ROLES: Mapping[str, str] = {
+_ROLES: Mapping[str, str] = {
     "R1": "ultra-peripheral",
     "R2": "peripheral",
     "R3": "connector",
@@ -58,7 +56,7 @@ _NON_HUB_BORDERS = (0.05, 0.62, 0.80)
 _HUB_BORDERS = (0.30, 0.75)
 
 
-def node_roles(graph: Graph, partition: Labels, *, hub_z: float = HUB_Z) -> pd.DataFrame:
+def node_roles(graph: Graph, partition: Labels, *, hub_z: float = ModuleOptions.hub_z) -> pd.DataFrame:
     """Within-module strength, participation and role of every region.
 
     Of a signed graph only the positive connections count: P is a share of connections, and shares of both
@@ -91,13 +89,13 @@ def node_roles(graph: Graph, partition: Labels, *, hub_z: float = HUB_Z) -> pd.D
         for key, values in measures.items():
             values[assigned] = REGION_MEASURES[key].compute(inside, modules)
     placed = zip(measures[WITHIN_Z], measures[PARTICIPATION], strict=True)
-    roles = [guimera_amaral_role(z, p, hub_z=hub_z) for z, p in placed]
+    roles = [_role(z, p, hub_z) for z, p in placed]
     frame = pd.DataFrame(
         {
             "module": labels,
             **measures,
             "role": pd.Series(roles, dtype=object),
-            "role_name": pd.Series([role and ROLES[role] for role in roles], dtype=object),
+            "role_name": pd.Series([role and _ROLES[role] for role in roles], dtype=object),
             "hub": measures[WITHIN_Z] >= hub_z,
         }
     )
@@ -107,18 +105,8 @@ def node_roles(graph: Graph, partition: Labels, *, hub_z: float = HUB_Z) -> pd.D
     return frame
 
 
-def guimera_amaral_role(within_z: float, participation: float, *, hub_z: float = HUB_Z) -> str | None:
-    """Role (``R1`` ... ``R7``) of one region, None where z or P is not known.
-
-    Parameters
-    ----------
-    within_z : float
-        Within-module strength z.
-    participation : float
-        Participation coefficient P.
-    hub_z : float
-        A region of at least this z is a hub.
-    """
+def _role(within_z: float, participation: float, hub_z: float) -> str | None:
+    """Role of one region, None where z or P is not known."""
     if np.isnan(within_z) or np.isnan(participation):
         return None
     if within_z >= hub_z:
@@ -153,9 +141,6 @@ def within_module_z(weights: FloatArray, modules: NDArray[np.int64]) -> FloatArr
 # positive Q once modules are sought in them (Guimerà et al. 2004).
 
 
-_Negatives = Literal["zero", "keep"]
-
-
 @dataclass(frozen=True, eq=False)
 class ModularityTest:
     """Modularity against null graphs.
@@ -165,11 +150,7 @@ class ModularityTest:
     q : float
         Modularity of the modules on the graph.
     null : ndarray, shape (n_nulls,)
-        Modularity of the null graphs.
-    z : float
-        (q − mean) / standard deviation of the null; NaN when the null does not vary or there are fewer than 2.
-    p : float
-        (1 + number of nulls of at least q) / (1 + n_nulls); NaN without nulls.
+        Modularity of the null graphs. Read-only.
     refitted : bool
         True when modules were sought anew in each null graph, False when the given ones were kept.
     seed : int
@@ -177,83 +158,25 @@ class ModularityTest:
 
     q: float
     null: FloatArray
-    z: float
-    p: float
     refitted: bool
     seed: int
 
+    def __post_init__(self) -> None:
+        self.null.setflags(write=False)
 
-@dataclass(frozen=True, eq=False)
-class Segregation:
-    """Segregation of the modules, as a whole and one by one.
+    @property
+    def z(self) -> float:
+        """(q − mean) / standard deviation of the null; NaN when the null does not vary or there are fewer than 2."""
+        if len(self.null) < 2 or np.ptp(self.null) <= 1e-12:  # rounding only: the nulls are all alike
+            return float("nan")
+        return float((self.q - self.null.mean()) / self.null.std(ddof=1))
 
-    Attributes
-    ----------
-    system_segregation : float
-        (within − between) / within; NaN when it has no meaning, that is when ``within`` is not above 0.
-    within, between : float
-        Mean connectivity of all pairs of regions in the same module, and in different ones; NaN without pairs.
-    modules : DataFrame
-        A row per module: ``module``, ``n_regions``, ``within``, ``between`` (to all other modules) and ``segregation``.
-    modularity : ModularityTest
-    n_left_out : int
-        Regions in no module.
-    """
-
-    system_segregation: float
-    within: float
-    between: float
-    modules: pd.DataFrame
-    modularity: ModularityTest
-    n_left_out: int
-
-
-def segregation(
-    connectivity: Graph,
-    labels: Labels,
-    *,
-    fisher: bool = True,
-    negatives: _Negatives = "zero",
-    resolution: float = ModuleOptions.resolution,
-    n_nulls: int = 0,
-    refit: bool = True,
-    runs: int = ModuleOptions.runs,
-    seed: int = 0,
-) -> Segregation:
-    """Measure how segregated modules are.
-
-    Parameters
-    ----------
-    connectivity : BrainGraph or ndarray, shape (n_regions, n_regions)
-        Best the full FC, whose diagonal is ignored. In a thresholded graph the dropped pairs count as 0.
-    labels : Partition or sequence of int, length n_regions
-        Modules or functional systems; regions labelled 0 are left out of the means.
-    fisher : bool
-        Take Fisher's z of the connectivity first; a graph made with the Fisher-z estimator is taken as it is.
-    negatives : {"zero", "keep"}
-        Count negative connectivity as 0, as Chan et al. do, or as it is. It does not touch Q, where
-        negative weights always count against a module.
-    resolution, n_nulls, refit, runs, seed
-        See :func:`modularity_test`; Q is taken of the connectivity as given, before Fisher's z.
-
-    Returns
-    -------
-    Segregation
-    """
-    weights = _off_diagonal(connectivity)
-    numbers = module_labels(labels, len(weights))
-    z = _z_values(connectivity, weights, fisher=fisher, negatives=negatives)
-    within, between = _pair_means(z, numbers, numbers != UNASSIGNED)
-    return Segregation(
-        system_segregation=_segregation(within, between),
-        within=within,
-        between=between,
-        modules=_module_table(z, numbers),
-        modularity=modularity_test(
-            weights, numbers, resolution=resolution, n_nulls=n_nulls, refit=refit, runs=runs, seed=seed
-        ),
-        n_left_out=int((numbers == UNASSIGNED).sum()),
-    )
+    @property
+    def p(self) -> float:
+        """(1 + number of nulls of at least q) / (1 + n_nulls); NaN without nulls."""
+        if len(self.null) == 0 or np.isnan(self.q):
+            return float("nan")
+        return float((1 + (self.null >= self.q - 1e-12).sum()) / (1 + len(self.null)))
 
 
 def modularity_test(
@@ -297,8 +220,7 @@ def modularity_test(
             null[i] = louvain_modules(randomised, resolution=resolution, seed=seed + i, runs=runs).q
         else:
             null[i] = modularity(randomised, labels, resolution=resolution)
-    null.setflags(write=False)
-    return ModularityTest(q=q, null=null, z=_z_score(q, null), p=_p_value(q, null), refitted=refit, seed=seed)
+    return ModularityTest(q=q, null=null, refitted=refit, seed=seed)
 
 
 def pool_modularity_tests(tests: Sequence[ModularityTest]) -> ModularityTest:
@@ -317,70 +239,79 @@ def pool_modularity_tests(tests: Sequence[ModularityTest]) -> ModularityTest:
     ModularityTest
         That of ``modularity_test(..., n_nulls=len(tests), seed=seed)``.
     """
-    if not tests:
-        raise InputError("There is no test to pool.")
     first = tests[0]
     if any(test.refitted != first.refitted or not np.isclose(test.q, first.q, equal_nan=True) for test in tests):
         raise InputError("Tests of different modules cannot be pooled.")
-    null = np.concatenate([test.null for test in tests])
-    null.setflags(write=False)
-    return replace(first, null=null, z=_z_score(first.q, null), p=_p_value(first.q, null))
+    return replace(first, null=np.concatenate([test.null for test in tests]))
 
 
-def _off_diagonal(connectivity: Graph) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class Segregation:
+    """Segregation of the modules, as a whole and one by one.
+
+    Attributes
+    ----------
+    system_segregation : float
+        (within − between) / within; NaN when it has no meaning, that is when ``within`` is not above 0.
+    within, between : float
+        Mean connectivity of all pairs of regions in the same module, and in different ones; NaN without pairs.
+    modules : DataFrame
+        A row per module: ``module``, ``n_regions``, ``within``, ``between`` (to all other modules) and ``segregation``.
+    """
+
+    system_segregation: float
+    within: float
+    between: float
+    modules: pd.DataFrame
+
+
+def segregation(connectivity: Graph, labels: Labels, *, fisher: bool = True) -> Segregation:
+    """Measure how segregated modules are. Negative connectivity counts as 0, as in Chan et al.
+
+    Parameters
+    ----------
+    connectivity : BrainGraph or ndarray, shape (n_regions, n_regions)
+        Best the full FC, whose diagonal is ignored. In a thresholded graph the dropped pairs count as 0.
+    labels : Partition or sequence of int, length n_regions
+        Modules or functional systems; regions labelled 0 are left out of the means.
+    fisher : bool
+        Take Fisher's z of the connectivity first; a graph made with the Fisher-z estimator is taken as it is.
+
+    Returns
+    -------
+    Segregation
+    """
     if isinstance(connectivity, BrainGraph):
-        return connectivity.weights
-    weights = check_connectivity(connectivity, what="The connectivity").copy()
-    np.fill_diagonal(weights, 0)
-    return weights
-
-
-def _z_values(connectivity: Graph, weights: FloatArray, *, fisher: bool, negatives: _Negatives) -> FloatArray:
-    if negatives not in get_args(_Negatives):
-        raise InputError(f"There is no rule '{negatives}' for negatives. Choose one of: zero, keep.")
-    settings = connectivity.settings if isinstance(connectivity, BrainGraph) else None
-    if fisher and not (settings is not None and settings.estimator == "fisher-z"):
+        weights, settings = connectivity.weights, connectivity.settings
+        fisher = fisher and not (settings is not None and settings.estimator == "fisher-z")
+    else:
+        weights = check_connectivity(connectivity, what="The connectivity").copy()
+        np.fill_diagonal(weights, 0)
+    numbers = module_labels(labels, len(weights))
+    if fisher:
         if np.abs(weights).max() > 1:
             raise InputError("Fisher's z needs correlations, and there are values beyond ±1. Set fisher=False.")
         weights = fisher_z(weights)
-    return np.maximum(weights, 0) if negatives == "zero" else weights
+    z = np.maximum(weights, 0)
+    within, between, whole = _segregation(z, numbers, numbers != UNASSIGNED)
+    rows = [
+        (module, int((numbers == module).sum()), *_segregation(z, numbers, numbers == module))
+        for module in np.unique(numbers[numbers != UNASSIGNED]).tolist()
+    ]
+    columns = ["module", "n_regions", "within", "between", "segregation"]
+    return Segregation(whole, within, between, pd.DataFrame(rows, columns=columns))
 
 
-def _pair_means(z: FloatArray, labels: NDArray[np.int64], members: NDArray[np.bool_]) -> tuple[float, float]:
-    """Mean over pairs in one module and over pairs in two, with at least one region among ``members``."""
+def _segregation(z: FloatArray, labels: NDArray[np.int64], members: NDArray[np.bool_]) -> tuple[float, float, float]:
+    """Mean over pairs in one module and over pairs in two, with at least one region among ``members``, and both."""
     pairs = np.triu(np.ones(z.shape, dtype=bool), 1)
     pairs &= (labels != UNASSIGNED)[:, None] & (labels != UNASSIGNED)[None, :]
     pairs &= members[:, None] | members[None, :]
     same = labels[:, None] == labels[None, :]
-    return _mean_connectivity(z[pairs & same]), _mean_connectivity(z[pairs & ~same])
-
-
-def _module_table(z: FloatArray, labels: NDArray[np.int64]) -> pd.DataFrame:
-    rows = []
-    for module in np.unique(labels[labels != UNASSIGNED]).tolist():
-        within, between = _pair_means(z, labels, labels == module)
-        rows.append((module, int((labels == module).sum()), within, between, _segregation(within, between)))
-    return pd.DataFrame(rows, columns=["module", "n_regions", "within", "between", "segregation"])
-
-
-def _segregation(within: float, between: float) -> float:
-    return (within - between) / within if within > 0 else float("nan")
-
-
-def _mean_connectivity(values: FloatArray) -> float:
-    return float(values.mean()) if len(values) else float("nan")
-
-
-def _z_score(q: float, null: FloatArray) -> float:
-    if len(null) < 2 or np.ptp(null) <= 1e-12:  # rounding only: the nulls are all alike
-        return float("nan")
-    return float((q - null.mean()) / null.std(ddof=1))
-
-
-def _p_value(q: float, null: FloatArray) -> float:
-    if len(null) == 0 or np.isnan(q):
-        return float("nan")
-    return float((1 + (null >= q - 1e-12).sum()) / (1 + len(null)))
+    within, between = (
+        float(values.mean()) if len(values) else float("nan") for values in (z[pairs & same], z[pairs & ~same])
+    )
+    return within, between, (within - between) / within if within > 0 else float("nan")
 
 
 # Small-worldness: clustered as a lattice, yet with the short paths of a random graph.
@@ -405,36 +336,37 @@ class SmallWorld:
         Mean clustering coefficient C.
     path_length : float
         Mean shortest path length L over all pairs.
-    sigma, omega : float
-        NaN where a ratio has no meaning: no connection, or no triangle in the null graphs.
     random_clustering, random_path_length, lattice_clustering : float
         Means over the null graphs. Where a random graph falls apart, L is over the pairs that stay connected.
-    n_regions : int
-        Regions in the largest component, to which all of this applies (the first one of equals).
     n_left_out : int
-        Regions outside it; 0 for a connected graph.
-    weighted : bool
+        Regions outside the largest component (the first one of equals); 0 for a connected graph.
     n_nulls : int
     seed : int
     """
 
     clustering: float
     path_length: float
-    sigma: float
-    omega: float
     random_clustering: float
     random_path_length: float
     lattice_clustering: float
-    n_regions: int
     n_left_out: int
-    weighted: bool
     n_nulls: int
     seed: int
 
+    @property
+    def sigma(self) -> float:
+        """(C/C_rand) / (L/L_rand); NaN without connections, or without triangles in the null graphs."""
+        clustered = _ratio(self.clustering, self.random_clustering)
+        return _ratio(clustered, _ratio(self.path_length, self.random_path_length))
 
-def small_world(
-    graph: Graph, *, n_nulls: int = SmallWorldOptions.null_graphs, seed: int = 0, weighted: bool = True
-) -> SmallWorld:
+    @property
+    def omega(self) -> float:
+        """L_rand/L − C/C_latt; NaN as σ is."""
+        length = _ratio(self.random_path_length, self.path_length)
+        return length - _ratio(self.clustering, self.lattice_clustering)
+
+
+def small_world(graph: Graph, *, n_nulls: int = SmallWorldOptions.null_graphs, seed: int = 0) -> SmallWorld:
     """Measure small-worldness.
 
     A graph in pieces has infinite path lengths, so its largest component is measured and the number of regions
@@ -448,8 +380,6 @@ def small_world(
         Random graphs, and as many lattices (lattices vary little: at most 3 are made).
     seed : int
         Null graph i (from 0) is drawn with ``seed + i``.
-    weighted : bool
-        False takes every connection as 1.
 
     Returns
     -------
@@ -457,26 +387,20 @@ def small_world(
     """
     weights = nonnegative_weights(graph, what="Small-worldness")
     check_count("null graphs", n_nulls, least=1)
-    component = _largest_component(weights)
-    inside = _in_units_of_the_largest(weights[np.ix_(component, component)], weighted=weighted)
-    clustering, length = _mean_clustering(inside), characteristic_path_length(inside)
+    _, component = connected_components(csr_array(weights), directed=False)
+    largest = np.flatnonzero(component == np.bincount(component).argmax())
+    inside = weights[np.ix_(largest, largest)]
     seeds = range(seed, seed + n_nulls) if inside.any() else range(0)  # nothing to draw without connections
+    inside = inside / inside.max() if inside.any() else inside
     randoms = [random_graph(inside, seed=one) for one in seeds]
     lattices = [lattice_graph(inside, seed=one) for one in seeds[:_MOST_LATTICES]]
-    random_clustering = _mean_over_nulls([_mean_clustering(null) for null in randoms])
-    random_length = _mean_over_nulls([characteristic_path_length(null) for null in randoms])
-    lattice_clustering = _mean_over_nulls([_mean_clustering(null) for null in lattices])
     return SmallWorld(
-        clustering=clustering,
-        path_length=length,
-        sigma=_ratio(_ratio(clustering, random_clustering), _ratio(length, random_length)),
-        omega=_ratio(random_length, length) - _ratio(clustering, lattice_clustering),
-        random_clustering=random_clustering,
-        random_path_length=random_length,
-        lattice_clustering=lattice_clustering,
-        n_regions=len(component),
-        n_left_out=len(weights) - len(component),
-        weighted=weighted,
+        clustering=_mean_clustering(inside),
+        path_length=characteristic_path_length(inside),
+        random_clustering=_mean_over(_mean_clustering, randoms),
+        random_path_length=_mean_over(characteristic_path_length, randoms),
+        lattice_clustering=_mean_over(_mean_clustering, lattices),
+        n_left_out=len(weights) - len(largest),
         n_nulls=n_nulls,
         seed=seed,
     )
@@ -496,8 +420,6 @@ def pool_small_worlds(parts: Sequence[SmallWorld]) -> SmallWorld:
         Against the mean over all their null graphs. Up to three it is ``small_world(graph, n_nulls=len(parts))``;
         that function makes no more than three lattices, here there is one for each part.
     """
-    if not parts:
-        raise InputError("There is no test to pool.")
     first = parts[0]
     if any((part.clustering, part.path_length) != (first.clustering, first.path_length) for part in parts):
         raise InputError("Small-worldness of different graphs cannot be pooled.")
@@ -507,13 +429,15 @@ def pool_small_worlds(parts: Sequence[SmallWorld]) -> SmallWorld:
     )
     return replace(
         first,
-        sigma=_ratio(_ratio(first.clustering, clustering), _ratio(first.path_length, length)),
-        omega=_ratio(length, first.path_length) - _ratio(first.clustering, lattice),
         random_clustering=clustering,
         random_path_length=length,
         lattice_clustering=lattice,
         n_nulls=sum(part.n_nulls for part in parts),
     )
+
+
+def _mean_over(measure: Callable[[FloatArray], float], graphs: Sequence[FloatArray]) -> float:
+    return float(np.mean([measure(graph) for graph in graphs])) if graphs else float("nan")
 
 
 def _mean_clustering(weights: FloatArray) -> float:
@@ -542,23 +466,8 @@ def characteristic_path_length(weights: FloatArray) -> float:
     return float(reached.mean()) if len(reached) else float("nan")
 
 
-def _largest_component(weights: FloatArray) -> NDArray[np.int64]:
-    _, component = connected_components(csr_array(weights), directed=False)
-    return np.flatnonzero(component == np.bincount(component).argmax())
-
-
-def _in_units_of_the_largest(weights: FloatArray, *, weighted: bool) -> FloatArray:
-    if not weighted:
-        return (weights > 0).astype(np.float64)
-    return weights / weights.max() if weights.any() else weights
-
-
 def _ratio(above: float, below: float) -> float:
     return above / below if below > 0 else float("nan")
-
-
-def _mean_over_nulls(values: list[float]) -> float:
-    return float(np.mean(values)) if values else float("nan")
 
 
 # The modules of one subject: found on its brain graph as the options say, and measured.
@@ -605,11 +514,16 @@ def measure_modules(
     graph = graph_for_modules(graph, options)
     partition = find_modules(graph, options)
     known = connectivity is not None and is_correlation(connectivity)  # segregation is on Fisher z
-    return SubjectModules(
-        partition,
-        node_roles(graph, partition, hub_z=options.hub_z),
-        measure_partition(partition, graph.atlas, connectivity if known else None),
-    )
+    agreements = {name: module_agreement(partition, graph.atlas, name) for name in graph.atlas.labels}
+    measures: dict[str, float] = {}
+    for column, (measure, labelling) in measure_columns(graph.atlas.labels).items():
+        if measure.needs == "partition":
+            measures[column] = measure.compute(partition)
+        elif measure.needs == "labels":
+            measures[column] = measure.compute(agreements[labelling])
+        elif known:
+            measures[column] = measure.compute(connectivity, partition)
+    return SubjectModules(partition, node_roles(graph, partition, hub_z=options.hub_z), measures)
 
 
 def graph_for_modules(graph: BrainGraph, options: ModuleOptions) -> BrainGraph:

@@ -16,7 +16,7 @@ from biobgt.groups.features import _join_features, subject_features
 from biobgt.hubs import hub_table
 from biobgt.modules import find_modules
 from biobgt.modules import structure as finding
-from biobgt.modules.compare import _module_difference, shuffled_changes
+from biobgt.modules.compare import group_module_difference, shuffled_changes
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured
 from session.cohorts import OWN
@@ -204,18 +204,18 @@ def test_modules_are_compared_on_request(open_compare, cohort, counted, monkeypa
     assert_no_error(page)
     assert len(counted) == 40
     options = ModuleOptions(runs=5, seed=21)
-    first, second = (
-        [find_modules(brain_graph(subject, cohort.atlas), options) for subject in cohort.group(group)]
+    own = {
+        subject.id: find_modules(brain_graph(subject, cohort.atlas), options)
         for group in ("NC", "MCI")
-    )
-    expected = _module_difference(first, second, seed=21)
+        for subject in cohort.group(group)
+    }
+    expected = group_module_difference(cohort, ("NC", "MCI"), own, seed=21)
     link = figure(page, "group_flow")["data"][0]["link"]
     assert array(link["value"]).sum() == expected.agreement.n_compared
     metrics = {metric.label: metric.value for metric in page.metric}
     assert metrics["AMI"] == f"{expected.agreement.ami:.2f}"
     assert metrics["Regions that change"] == f"{len(expected.changed)} of {expected.agreement.n_compared}"
     assert metrics["Permutation p"] == f"{expected.p:.3g}"
-    own = dict(zip([one.id for group in ("NC", "MCI") for one in cohort.group(group)], [*first, *second], strict=True))
     shuffled = [shuffled_changes(cohort, ("NC", "MCI"), own, number=number, seed=21) for number in range(3)]
     assert metrics["By chance"] == f"{min(shuffled)} to {max(shuffled)}"
     assert f"and {min(shuffled)} to {max(shuffled)} in 3 permutations of the groups, seed 21" in captions(page)

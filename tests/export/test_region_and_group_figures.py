@@ -10,7 +10,7 @@ from biobgt.export.making import _make_figure
 from biobgt.hubs.measures import HubOptions
 from biobgt.hubs.table import explain_region, measure_hubs
 from biobgt.modules import find_modules, modularity_test, small_world
-from biobgt.modules.compare import _module_difference
+from biobgt.modules.compare import group_module_difference
 from biobgt.modules.measures import ModuleOptions
 
 REGION = "Precuneus_L"
@@ -119,11 +119,8 @@ def test_small_worldness_is_the_one_measured_at_once(measured, graph):
 
 def test_each_groups_modules_are_drawn_with_matching_numbers(measured):
     options = ModuleOptions(runs=2, seed=1)
-    labels = [
-        [find_modules(brain_graph(subject, measured.atlas), options) for subject in measured.cohort.group(group)]
-        for group in ("NC", "AD")
-    ]
-    expected = _module_difference(*labels, seed=1)
+    own = {one.id: find_modules(brain_graph(one, measured.atlas), options) for one in measured.cohort.subjects}
+    expected = group_module_difference(measured.cohort, ("NC", "AD"), own, seed=1)
     flow = _make_figure(measured, request_of("group_module_flow", runs=2, seed=1)).numbers
     assert flow["NC"].tolist() == expected.first.tolist()
     made = _make_figure(measured, request_of("group_module_brain", runs=2, seed=1, group="AD"))

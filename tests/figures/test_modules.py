@@ -48,7 +48,7 @@ SWEEP = pd.DataFrame(
     }
 )
 NULL = np.array([0.101, 0.119, 0.121, 0.139, 0.16])
-TEST = ModularityTest(q=0.5, null=NULL, z=3.0, p=0.25, refitted=True, seed=7)
+TEST = ModularityTest(q=0.5, null=NULL, refitted=True, seed=7)
 
 
 def test_a_module_has_the_colour_of_its_number():
@@ -263,7 +263,7 @@ def test_modularity_lies_beside_the_null():
     np.testing.assert_allclose(axes.get_xlim(), figure.layout.xaxis.range)
     names = {text.get_text() for text in axes.get_figure().legends[0].get_texts()}
     assert names == {"null graphs", "this subject, Q = 0.500"}
-    assert "Q = 0.500 against 0.128 on average in 5 null graphs, z = 3.0, p = 0.25" in shown.caption
+    assert "Q = 0.500 against 0.128 on average in 5 null graphs, z = 16.6, p = 0.167" in shown.caption
     assert "(seed 7)" in shown.caption
     assert shown.caption.endswith("5 null graphs can give is 0.17.")
     np.testing.assert_array_equal(shown.numbers()["modularity Q"], [0.5, *TEST.null])
@@ -275,32 +275,32 @@ def test_null_graphs_that_are_all_alike_are_one_bar():
 
 
 def test_modularity_that_is_not_defined_is_refused():
-    empty = ModularityTest(q=np.nan, null=np.array([np.nan]), z=np.nan, p=np.nan, refitted=True, seed=0)
+    empty = ModularityTest(q=np.nan, null=np.array([np.nan]), refitted=True, seed=0)
     with pytest.raises(InputError, match="without connections"):
         chance_of(empty)
 
 
-WORLD = SmallWorld(0.4, 2.5, 1.6, -0.1, 0.2, 2.0, 0.5, 88, 2, True, 5, 7)
+WORLD = SmallWorld(0.4, 2.5, 0.2, 2.0, 0.4, n_left_out=2, n_nulls=5, seed=7)
 
 
 def test_small_world_has_a_bar_for_each_kind_of_graph_and_says_what_is_not_defined():
     shown = small_world_of(WORLD)
     screen, paper = on_screen(shown), draw_on_paper(shown, STYLE)
     bars = [bar for axes in paper.axes for drawn in axes.containers for bar in drawn]
-    assert [bar.get_height() for bar in bars] == [trace.y[0] for trace in screen.data] == [0.4, 0.2, 0.5, 2.5, 2.0]
+    assert [bar.get_height() for bar in bars] == [trace.y[0] for trace in screen.data] == [0.4, 0.2, 0.4, 2.5, 2.0]
     texts = [text.get_text() for axes in paper.axes for text in axes.texts]
     assert texts == [trace.text[0] for trace in screen.data]
     assert [to_hex(bar.get_facecolor()) for bar in bars] == [trace.marker.color.lower() for trace in screen.data]
     assert [trace.x[0] for trace in screen.data[:3]] == ["this subject", "random graphs", "lattices"]
-    assert small_world_indices(WORLD) == {"Small-world σ": "1.60", "Small-world ω": "−0.10"}
+    assert small_world_indices(WORLD) == {"Small-world σ": "1.60", "Small-world ω": "−0.20"}
     assert shown.caption.endswith(
         "5 null graphs of each kind, seed 7. 2 regions outside the largest component left out."
     )
-    undefined = replace(WORLD, sigma=np.nan, random_clustering=np.nan, n_nulls=1, n_left_out=0)
+    undefined = replace(WORLD, random_clustering=np.nan, n_nulls=1, n_left_out=0)
     nothing = small_world_of(undefined)
     assert small_world_indices(undefined)["Small-world σ"] == "not defined"
     texts = [text.get_text() for text in draw_on_paper(nothing, STYLE).axes[0].texts]
-    assert texts == ["0.400", "not defined", "0.500"]
+    assert texts == ["0.400", "not defined", "0.400"]
     assert nothing.caption.endswith("1 null graph of each kind, seed 7.")
 
 

@@ -1,3 +1,7 @@
+"""Louvain modules, sweeps of the resolution and consensus: by hand, and against bctpy and networkx."""
+
+import warnings
+
 import bct
 import networkx as nx
 import numpy as np
@@ -14,8 +18,19 @@ from module_graphs import (
 )
 from sklearn.metrics import adjusted_mutual_info_score
 
+from biobgt import load_atlas
 from biobgt.base.errors import InputError
-from biobgt.modules import canonical_labels, louvain_modules, modularity, resolution_sweep
+from biobgt.data.graph import BrainGraph
+from biobgt.modules import (
+    canonical_labels,
+    combine_partitions,
+    consensus_modules,
+    louvain,
+    louvain_modules,
+    modularity,
+    module_agreement,
+    resolution_sweep,
+)
 
 
 def test_two_bridged_cliques():
@@ -114,18 +129,14 @@ def test_q_is_that_of_the_labels_and_no_worse_than_singletons_or_one_module(weig
         assert partition.q >= modularity(weights, np.arange(1, len(weights) + 1)) - 1e-9
 
 
-def test_a_signed_graph_whose_weights_sum_to_zero():
+def test_signed_graphs_whose_weights_sum_to_zero_or_less():
     # bctpy's own objective divides by that sum and returns every region as a module.
-    weights = np.array([[0, 1, -1, 0], [1, 0, 0, -1], [-1, 0, 0, 1], [0, -1, 1, 0.0]])
-    assert weights.sum() == 0
-    assert louvain_modules(weights, runs=1).labels.tolist() == [1, 1, 2, 2]
-
-
-def test_a_signed_graph_whose_weights_sum_to_less_than_zero():
-    block = np.kron(np.eye(3), np.ones((4, 4))) - 0.9 * np.kron(1 - np.eye(3), np.ones((4, 4)))
-    np.fill_diagonal(block, 0)
-    assert block.sum() < 0
-    assert louvain_modules(block, runs=1).labels.tolist() == [1] * 4 + [2] * 4 + [3] * 4
+    zero = np.array([[0, 1, -1, 0], [1, 0, 0, -1], [-1, 0, 0, 1], [0, -1, 1, 0.0]])
+    below = np.kron(np.eye(3), np.ones((4, 4))) - 0.9 * np.kron(1 - np.eye(3), np.ones((4, 4)))
+    np.fill_diagonal(below, 0)
+    assert below.sum() < zero.sum() == 0
+    assert louvain_modules(zero, runs=1).labels.tolist() == [1, 1, 2, 2]
+    assert louvain_modules(below, runs=1).labels.tolist() == [1] * 4 + [2] * 4 + [3] * 4
 
 
 def test_only_negative_weights_keep_all_regions_apart():
@@ -161,10 +172,6 @@ def test_a_complete_graph_is_one_module():
     partition = louvain_modules(1 - np.eye(6))
     assert partition.labels.tolist() == [1] * 6
     assert partition.q == pytest.approx(0, abs=1e-12)
-
-
-def test_two_regions():
-    assert louvain_modules(np.array([[0, 0.5], [0.5, 0]])).labels.tolist() == [1, 1]
 
 
 def test_the_seed_decides():
@@ -207,20 +214,20 @@ def test_sweep_of_a_ring_of_cliques():
     assert table["n_modules"].iloc[1] == 6
     assert table["n_modules"].iloc[0] < 6
     assert table["stability"].iloc[1] == 1
-    assert table["n_singletons"].iloc[1] == 0
 
 
 def test_sweep_rows_are_louvain_modules_and_all_pairs():
-    weights = random_weights(40, 7, density=0.2)
-    row = resolution_sweep(weights, [1.2], runs=5, seed=9).iloc[0]
-    best = louvain_modules(weights, resolution=1.2, runs=5, seed=9)
+    graph = BrainGraph(random_weights(90, 7, density=0.2), load_atlas("aal90"))
+    row = resolution_sweep(graph, [1.2], runs=5, seed=9).iloc[0]
+    best = louvain_modules(graph, resolution=1.2, runs=5, seed=9)
     assert row["q"] == best.q
     assert row["n_modules"] == best.n_modules
+    for name in ("dosenbach", "paper"):
+        assert row[f"ami {name}"] == pytest.approx(module_agreement(best, graph.atlas, name).ami)
     stream = np.random.RandomState(9)
-    runs = [bct.community_louvain(weights, gamma=1.2, seed=stream)[0] for _ in range(5)]
+    runs = [bct.community_louvain(graph.weights, gamma=1.2, seed=stream)[0] for _ in range(5)]
     pairs = [adjusted_mutual_info_score(runs[i], runs[j]) for i in range(5) for j in range(i)]
     assert row["stability"] == pytest.approx(np.mean(pairs), abs=1e-10)
-    assert row["mean_n_modules"] == np.mean([run.max() for run in runs])
 
 
 def test_sweep_of_an_empty_graph():
@@ -230,6 +237,110 @@ def test_sweep_of_an_empty_graph():
     assert np.isnan(row["stability"])
 
 
-def test_a_sweep_needs_two_runs():
-    with pytest.raises(InputError, match="number of runs is 1"):
+CLIQUES = [module for module in range(1, 7) for _ in range(5)]
+
+
+def noisy(weights, seed, amount=0.3):
+    return weights + amount * random_weights(len(weights), seed, density=1)
+
+
+def test_agreement_by_hand():
+    agreement = combine_partitions([[1, 1, 2, 0, 0], [1, 1, 1, 0, 0]]).agreement
+    expected = np.zeros((5, 5))  # two regions in no module do not agree with one another
+    expected[:3, :3] = [[0, 1, 0.5], [1, 0, 0.5], [0.5, 0.5, 0]]
+    assert (agreement == expected).all()
+
+
+def test_agreement_as_in_bctpy():
+    labels = np.random.default_rng(0).integers(1, 5, (6, 20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # bctpy sums a generator
+        expected = bct.agreement(labels.T) / 6
+    assert combine_partitions(list(labels)).agreement == pytest.approx(expected)
+
+
+def test_chance_agreement_is_the_mean_over_shuffles():
+    labels = [[1, 1, 1, 2, 2, 3, 0], [1, 1, 2, 2, 3, 3, 3]]
+    rng = np.random.default_rng(0)
+    pairs = ~np.eye(7, dtype=bool)
+    shuffled = combine_partitions([rng.permutation(part) for part in labels])
+    # Shuffling moves no pair in or out of a module, so each shuffle has the expected mean exactly.
+    assert shuffled.agreement[pairs].mean() == pytest.approx(combine_partitions(labels).threshold)
+    assert shuffled.threshold == pytest.approx(((6 + 2) + (2 + 2 + 6)) / 2 / 42)
+
+
+def test_consensus_of_a_ring_of_cliques():
+    partition = consensus_modules(ring_of_cliques(6, 5), runs=10)
+    assert partition.labels.tolist() == CLIQUES
+    assert partition.converged
+    assert partition.q == pytest.approx(louvain_modules(ring_of_cliques(6, 5)).q)
+    with pytest.raises(ValueError, match="read-only"):
+        partition.agreement[0, 1] = 2
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_consensus_as_in_bctpy(seed):
+    weights = noisy(ring_of_cliques(6, 5), seed, amount=0.8)
+    partition = consensus_modules(weights, runs=20, seed=seed, threshold=0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        expected = bct.consensus_und(partition.agreement.copy(), 0.5, reps=20, seed=seed)
+    assert (partition.labels == canonical_labels(expected)).all()
+
+
+def test_consensus_is_steadier_than_single_runs():
+    weights = random_weights(60, 3, density=0.2)
+
+    def similarity(partitions):
+        labels = [partition.labels for partition in partitions]
+        return np.mean([adjusted_mutual_info_score(labels[i], labels[j]) for i in range(6) for j in range(i)])
+
+    single = similarity([louvain_modules(weights, seed=seed, runs=1) for seed in range(6)])
+    partitions = [consensus_modules(weights, runs=20, seed=100 * seed) for seed in range(6)]
+    assert all(partition.converged for partition in partitions)
+    assert single < similarity(partitions)
+
+
+def test_combining_by_hand():
+    partition = combine_partitions([[1, 1, 2, 2], [2, 2, 1, 1], [1, 1, 1, 2]])
+    assert partition.labels.tolist() == [1, 1, 2, 2]
+    assert np.isnan(partition.q)
+    assert partition.threshold == pytest.approx((4 + 4 + 6) / 12 / 3)
+
+
+def test_regions_without_agreement_are_modules_of_their_own():
+    partition = combine_partitions([[1, 1, 2, 3], [1, 1, 2, 2], [1, 1, 2, 1]], threshold=0.9)
+    assert partition.labels.tolist() == [1, 1, 2, 3]
+
+
+def test_no_agreement_at_all():
+    assert combine_partitions([[1, 2, 3], [1, 2, 3]]).labels.tolist() == [1, 2, 3]
+    assert combine_partitions([[0, 0], [0, 0]]).labels.tolist() == [0, 0]
+
+
+def test_the_majority_decides_who_is_in_no_module():
+    rarely = combine_partitions([[1, 1, 1, 2, 2], [1, 1, 1, 2, 2], [1, 1, 0, 2, 2]])
+    assert rarely.labels.tolist() == [1, 1, 1, 2, 2]
+    mostly = combine_partitions([[1, 1, 1, 2, 2], [1, 1, 0, 2, 2], [1, 1, 0, 2, 2]])
+    assert mostly.labels.tolist() == [1, 1, 0, 2, 2]
+    half = combine_partitions([[1, 1, 1, 2, 2], [1, 1, 0, 2, 2]])
+    assert half.labels.tolist() == [1, 1, 1, 2, 2]
+
+
+def test_a_consensus_that_does_not_come_ends_and_says_so(monkeypatch):
+    monkeypatch.setattr(louvain, "_MOST_ROUNDS", 1)
+    ring = np.roll(np.eye(30), 1, axis=0) + np.roll(np.eye(30), -1, axis=0)
+    partition = consensus_modules(ring, runs=10, threshold=0.0)
+    assert not partition.converged
+    assert partition.n_modules > 1
+
+
+def test_one_run_and_partitions_that_cannot_be_combined():
+    with pytest.raises(InputError, match="partitions is 1"):
+        combine_partitions([[1, 2]])
+    with pytest.raises(InputError, match="runs is 1"):
         resolution_sweep(bridged_cliques(), [1.0], runs=1)
+    with pytest.raises(InputError, match="2 and 3 regions"):
+        combine_partitions([[1, 2], [1, 2, 3]])
+    with pytest.raises(InputError, match="between 0 and 1"):
+        combine_partitions([[1, 2], [1, 2]], threshold=2)

@@ -1,8 +1,12 @@
-"""A measure of modules is one object: whatever is registered is found in every table that lists measures."""
+"""Modules of a subject: found as the options say; whatever measure is registered is found in every table."""
+
+from inspect import signature
 
 import numpy as np
 import pytest
 
+import biobgt
+from biobgt import BrainGraph, load_atlas
 from biobgt.base.references import REFERENCES
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
@@ -12,15 +16,61 @@ from biobgt.modules import (
     MODULE_MEASURES,
     REGION_MEASURES,
     ModuleMeasure,
-    ModuleOptions,
-    measure_modules,
+    consensus_modules,
+    louvain_modules,
     module_agreement,
     node_roles,
     segregation,
 )
-from biobgt.modules.measures import measure_columns
+from biobgt.modules.measures import ModuleOptions, measure_columns
+from biobgt.modules.structure import find_modules, graph_for_modules, measure_modules
 from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_modules
+
+
+@pytest.fixture
+def signed_graph(rng):
+    upper = np.triu(rng.uniform(-0.6, 0.6, (90, 90)) * (rng.random((90, 90)) < 0.3), 1)
+    return BrainGraph(upper + upper.T, load_atlas("aal90"), simulated=True)
+
+
+@pytest.mark.parametrize("name", ["louvain_modules", "consensus_modules", "resolution_sweep"])
+def test_runs_and_seed_have_one_default(name):
+    parameters = signature(getattr(biobgt.modules, name)).parameters
+    assert (parameters["runs"].default, parameters["seed"].default) == (ModuleOptions().runs, ModuleOptions().seed)
+
+
+def test_consensus_is_that_of_all_runs(signed_graph):
+    found = find_modules(signed_graph, ModuleOptions(resolution=1.2, runs=6, seed=3, consensus=True))
+    expected = consensus_modules(signed_graph, resolution=1.2, runs=6, seed=3)
+    np.testing.assert_array_equal(found.labels, expected.labels)
+    assert found.q == expected.q
+
+
+def test_negative_weights_count_only_if_asked_to(signed_graph):
+    both = find_modules(signed_graph, ModuleOptions(runs=3))
+    positive = find_modules(signed_graph, ModuleOptions(runs=3, signed=False))
+    assert both.signed
+    assert not positive.signed
+    without = louvain_modules(np.maximum(signed_graph.weights, 0), runs=3)
+    np.testing.assert_array_equal(positive.labels, without.labels)
+    assert positive.q == without.q != both.q
+
+
+def test_graph_without_negative_weights_is_the_same_but_for_them(signed_graph):
+    assert graph_for_modules(signed_graph, ModuleOptions()) is signed_graph
+    positive = graph_for_modules(signed_graph, ModuleOptions(signed=False))
+    assert positive.simulated
+    assert positive.atlas is signed_graph.atlas
+    np.testing.assert_array_equal(positive.weights, np.where(signed_graph.weights > 0, signed_graph.weights, 0))
+
+
+def test_measures_are_of_the_modules_that_were_asked_for(signed_graph):
+    options = ModuleOptions(runs=4, consensus=True, signed=False)
+    measured = measure_modules(signed_graph, np.clip(signed_graph.weights, -1, 1), options)
+    np.testing.assert_array_equal(measured.partition.labels, find_modules(signed_graph, options).labels)
+    assert measured.measures["modules"] == measured.partition.n_modules
+
 
 LARGEST = ModuleMeasure(
     "largest module",
