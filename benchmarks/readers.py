@@ -20,7 +20,6 @@ from biobgt.data.atlas import load_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.connectivity import cohort_connectivity, subject_connectivity
 from biobgt.readers import read_cohort, stream_subjects
-from biobgt.readers.isolate import Reply
 
 N_TIMEPOINTS = 196  # the mean of the 899 ABIDE subjects
 N_REGIONS = 200
@@ -73,9 +72,9 @@ def _isolated_reading(folder: Path) -> list[Ratio]:
     return ratios
 
 
-def _read_here(reader: str, path: Path, options: Mapping[str, Any]) -> Reply:
+def _read_here(reader: str, path: Path, options: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
     module, name = reader.split(":")
-    return Reply(*getattr(import_module(module), name)(path, options, current_limits()))
+    return getattr(import_module(module), name)(path, options, current_limits())
 
 
 def _write_matlab(path: Path, values: NDArray[np.float64]) -> None:

@@ -299,9 +299,8 @@ def read_hdf5(path: Path, context: "ReadContext") -> list[Reading]:
 
 def _read_foreign(reader: str, path: Path, context: "ReadContext", *, matlab: bool) -> list[Reading]:
     options = {"variable": context.options.variable, "matlab": matlab}
-    reply = read_isolated(f"biobgt.readers.foreign_tables:{reader}", path, options)
-    assert reply.array is not None
-    return _cut(str(reply.answer["variable"]), reply.array, context.options.subject_axis, None)
+    answer, array = read_isolated(f"biobgt.readers.foreign_tables:{reader}", path, options)
+    return _cut(str(answer["variable"]), array, context.options.subject_axis, None)
 
 
 def _concatenated_series(

@@ -158,15 +158,14 @@ class ImageOptions(Options):
 
 def _read_apart(reader: str, path: Path, about: dict[str, Any], *, limit: str = "seconds") -> Reading:
     """Have a file read by :mod:`biobgt.readers.foreign_images`, in a process of its own."""
-    reply = read_isolated(f"biobgt.readers.foreign_images:{reader}", path, about, limit=limit)
-    assert reply.array is not None
-    names = reply.answer.get("names")
+    answer, array = read_isolated(f"biobgt.readers.foreign_images:{reader}", path, about, limit=limit)
+    names = answer.get("names")
     return Reading(
-        values=np.asarray(reply.array, dtype=np.float64),
+        values=np.asarray(array, dtype=np.float64),
         region_names=None if names is None else tuple(names),
         columns_are_regions=True,
-        tr=reply.answer.get("tr"),
-        options=reply.answer["used"],
+        tr=answer.get("tr"),
+        options=answer["used"],
     )
 
 

@@ -479,8 +479,8 @@ def _read(path: Path) -> pd.DataFrame:
         raise
     except ZIP_ERRORS:
         raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
-    cells = read_isolated("biobgt.readers.foreign_tables:read_cells", path, {}, limit="workbook_seconds").answer["rows"]
-    rows: list[list[Any]] = [[_value_of(cell) for cell in row] for row in cells]
+    answer, _ = read_isolated("biobgt.readers.foreign_tables:read_cells", path, {}, limit="workbook_seconds")
+    rows: list[list[Any]] = [[_value_of(cell) for cell in row] for row in answer["rows"]]
     if not rows:
         return pd.DataFrame()
     n_columns = max(map(len, rows))
