@@ -23,7 +23,7 @@ from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.readers import read_atlas, readable_suffixes
 from biobgt.readers.discover import printable
 from biobgt.readers.fetch import DEMO_PREFIX, find_cohort
-from biobgt.readers.images import LABEL_SUFFIX
+from biobgt.readers.formats import LABEL_SUFFIX
 from biobgt.readers.project import Project, open_project
 from session.view import (
     ANSWERS,

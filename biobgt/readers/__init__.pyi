@@ -1,7 +1,6 @@
 from . import fetch, project
 from .cohort import read_cohort, stream_subjects
-from .formats import READERS, Reader, ReadOptions, readable_suffixes
-from .images import ImageOptions
+from .formats import READERS, ImageOptions, Reader, ReadOptions, readable_suffixes
 from .phenotypes import read_phenotypes
 from .recognise import find_atlas, read_atlas
 

@@ -9,59 +9,28 @@ from pathlib import Path
 from threading import Event
 
 from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
+from biobgt.base.files import sha256
 from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
+from biobgt.data import edits
 from biobgt.data.atlas import UNKNOWN_ATLAS, Atlas
 from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject, cohort_told_kind
-from biobgt.data.edits import (
-    BY_VALUES,
-    apply_missing_rule,
-    apply_recording_rule,
-    change_atlas,
-    set_given_kind,
-    with_given_kind,
-)
 from biobgt.data.graph import GivenKind, told_kind
 from biobgt.data.quality import atlas_doubt, check_cohort_atlas
-from biobgt.readers.discover import (
-    Found,
-    FoundFile,
-    ask_between_recordings,
-    check_name,
-    look_up,
-    printable,
-    read_found_phenotypes,
-    subject_ids,
-)
-from biobgt.readers.formats import ReadOptions, describe_source, is_image, read_file, reader_of, suffix_of
+from biobgt.readers import recognise
+from biobgt.readers.discover import Found, FoundFile, look_up, printable, subject_ids
+from biobgt.readers.formats import ReadOptions, is_image, read_file, reader_of, suffix_of
 from biobgt.readers.isolate import one_refused_file, read_until
-from biobgt.readers.measurement import (
-    FileName,
-    Reading,
-    interpret,
-    named_by_table,
-    read_name,
-)
+from biobgt.readers.measurement import FileName, Reading, interpret, read_name
 from biobgt.readers.phenotypes import match_phenotypes, read_phenotypes
 from biobgt.readers.project import PROJECT_SUFFIX, read_project_cohort
-from biobgt.readers.recognise import (
-    BY_USER,
-    SettledAtlas,
-    check_places,
-    find_atlas,
-    label_table_beside,
-    region_order,
-    settle_atlas,
-    settle_by_user,
-    with_absent_regions,
-)
+from biobgt.readers.recognise import BY_USER, find_atlas, settle_atlas
 from biobgt.readers.tables import each_workbook_once
-
-# From files to subjects: read each file, and, once the atlas is known, decide what its numbers mean.
-
 
 Progress = Callable[[int, int], None]
 _AT_A_TIME = 2
+
+# From files to subjects: read each file, and, once the atlas is known, decide what its numbers mean.
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +43,7 @@ class _Candidate:
 
     def whole(self, chosen: Atlas | None) -> "_Candidate":
         """The candidate with the regions that its file leaves out, as missing ones."""
-        return replace(self, reading=with_absent_regions(self.reading, chosen))
+        return replace(self, reading=recognise.with_absent_regions(self.reading, chosen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,35 +59,16 @@ class _Problem:
 def _read_candidates(
     files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None = None
 ) -> Iterator[_Candidate | _Problem]:
-    """Read one file after another; what fails is a problem of that file alone.
-
-    Parameters
-    ----------
-    files : sequence of FoundFile
-    options : ReadOptions
-        The user's word on what the files alone do not say.
-    atlas : Atlas or None
-        Where the user named one.
-    progress : callable, optional
-        Told (done, total) after each file.
-    """
-    for i, found in enumerate(_a_little_ahead(files, options, atlas), start=1):
-        yield from found
-        if progress is not None:
-            progress(i, len(files))
-
-
-def _a_little_ahead(
-    files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None
-) -> Iterator[list[_Candidate] | list[_Problem]]:
     """Read files in their order; those that other processes read, two at a time.
 
-    Whoever stops early, by an interrupt or a limit of the cohort, does not wait for the files ahead.
+    What fails is a problem of that file alone. Whoever stops early, by an interrupt or a limit of the cohort, does not
+    wait for the files ahead.
     """
     stopped = Event()
     threads = ThreadPoolExecutor(_AT_A_TIME, "biobgt-reading", initializer=read_until, initargs=(stopped,))
     waiting: deque[Future[list[_Candidate] | list[_Problem]]] = deque()
-    try:
+
+    def outcomes() -> Iterator[list[_Candidate] | list[_Problem]]:
         for file, subject in zip(files, subject_ids(files), strict=True):
             reader = reader_of(file.path)
             ahead = reader is not None and reader.apart and not reader.alone
@@ -130,6 +80,12 @@ def _a_little_ahead(
                 yield _read_one(file, subject, options, atlas)
         while waiting:
             yield waiting.popleft().result()
+
+    try:
+        for done, outcome in enumerate(outcomes(), start=1):
+            yield from outcome
+            if progress is not None:
+                progress(done, len(files))
     finally:
         stopped.set()
         threads.shutdown(cancel_futures=True)  # archives are unpacked until this returns, so nobody reads on
@@ -140,31 +96,37 @@ def _read_one(
 ) -> list[_Candidate] | list[_Problem]:
     try:
         with one_refused_file("The file"):
-            check_name(file.name, subject)
+            _check_printable(file.name, subject)
             readings = read_file(file.path, options, atlas, root=file.root)
             names = _names_of_subjects(subject, readings)
-            source = describe_source(file.path, name=file.name, sha256=readings[0].sha256 if readings else "")
+            source = Source(
+                file=file.name,
+                n_bytes=file.path.stat().st_size,
+                sha256=(readings and readings[0].sha256) or sha256(file.path),
+                reader=suffix_of(file.path).lstrip("."),
+            )
     except InputError as error:
         return [_Problem(printable(file.name), printable(subject), error)]
-    file_name = _file_name(file, options)
-    return [
-        _Candidate(name, named_by_table(replace(reading, file_name=file_name)), source)
-        for name, reading in zip(names, readings, strict=True)
-    ]
+    file_name, content, orientation = _file_name(file, options), options.kind, options.orientation
+    said = (replace(one, file_name=file_name, content=content, orientation=orientation) for one in readings)
+    return [_Candidate(name, reading.named_by_table(), source) for name, reading in zip(names, said, strict=True)]
+
+
+def _check_printable(*names: str) -> None:
+    """Refuse a name that is not Unicode text: no table, figure or project could hold the subject's id."""
+    if any(printable(name) != name for name in names):
+        raise InputError("Its name, or that of its folder, is not UTF-8 text. Rename it and read it again.")
 
 
 def _to_subjects(
-    candidates: Sequence[_Candidate], atlas: Atlas, options: ReadOptions, *, decided_by: str
+    candidates: Sequence[_Candidate], atlas: Atlas, decided_by: str
 ) -> tuple[dict[str, Subject], list[_Problem]]:
-    """Decide what every reading means, by id; regions are put in the same order for all.
-
-    ``decided_by`` is what decided on the atlas, for the provenance.
-    """
+    """Decide what every reading means, by id; regions are put in the same order for all."""
     reference = _reference_names(candidates, atlas)
     subjects: dict[str, Subject] = {}
     problems: list[_Problem] = []
     for candidate in candidates:
-        result = _to_subject(candidate, atlas, options, reference, decided_by=decided_by)
+        result = _to_subject(candidate, atlas, decided_by, reference)
         if isinstance(result, Subject) and (first := subjects.get(result.id)) is not None:
             where = f" from '{first.source.file}'" if first.source else ""
             sentence = f"Subject '{result.id}' was read{where} already. Rename one, or choose files by a pattern."
@@ -177,25 +139,19 @@ def _to_subjects(
 
 
 def _to_subject(
-    candidate: _Candidate,
-    atlas: Atlas,
-    options: ReadOptions,
-    reference: tuple[str, ...] | None,
-    *,
-    decided_by: str,
+    candidate: _Candidate, atlas: Atlas, decided_by: str, reference: tuple[str, ...] | None
 ) -> Subject | _Problem:
-    """Decide what one reading means, and put its regions in the order of the reference.
+    """Decide what one reading means, and put its regions in the order of the reference (:func:`_reference_names`).
 
-    ``reference`` are names in the order that all subjects must have, see :func:`_reference_names`; ``decided_by`` is
-    what decided on the atlas, for the provenance.
+    ``decided_by`` is what decided on the atlas, for the provenance.
     """
     reading = candidate.reading
     try:
         with one_refused_file("The file"):
-            measured = interpret(reading, n_regions=atlas.n_regions, kind=options.kind, orientation=options.orientation)
+            measured = interpret(reading, n_regions=atlas.n_regions)
             names = atlas.own_names(reading.names or ())
-            check_places(names, atlas)
-            order = region_order(names, reference) if names and reference is not None else None
+            recognise.check_places(names, atlas)
+            order = recognise.region_order(names, reference) if names and reference is not None else None
             if order is not None:
                 measured = measured.in_order(order)
     except InputError as error:
@@ -232,7 +188,7 @@ def _file_name(file: FoundFile, options: ReadOptions) -> FileName:
         return FileName(file.path.name, said_by=f"the bundled label image {bundled.key}", bundled=bundled.key)
     if labels is not None and is_image(file.path):
         return read_name(Path(labels))
-    return replace(read_name(file.path), labels=label_table_beside(file.path, file.root))
+    return replace(read_name(file.path), labels=recognise.label_table_beside(file.path, file.root))
 
 
 def _names_of_subjects(subject: str, readings: list[Reading]) -> list[str]:
@@ -247,7 +203,7 @@ def _names_of_subjects(subject: str, readings: list[Reading]) -> list[str]:
     width = len(str(len(readings)))
     numbered = [f"{subject}_{i:0{width}d}" for i in range(1, len(readings) + 1)] if len(readings) > 1 else [subject]
     names = [reading.subject or number for reading, number in zip(readings, numbered, strict=True)]
-    check_name(*names)
+    _check_printable(*names)
     limits.check("id_characters", max(map(len, names)), "The file")
     return names
 
@@ -317,42 +273,42 @@ def read_cohort(
     chosen = find_atlas(atlas) if atlas is not None and not unknown else None
     if any(suffix_of(item) == PROJECT_SUFFIX for item in paths):
         project = _read_project(paths, chosen, phenotypes, name)
-        project = project if options.connectivity is None else set_given_kind(project, options.connectivity)
-        return apply_recording_rule(project, options.recordings, run=options.run)
+        project = project if options.connectivity is None else edits.set_given_kind(project, options.connectivity)
+        return edits.apply_recording_rule(project, options.recordings, run=options.run)
     with ExitStack() as stack, each_workbook_once():
         found = look_up(paths, options, stack)
-        ask_between_recordings(found.data)
-        table = read_found_phenotypes(phenotypes, found)
+        table = found.read_phenotypes(phenotypes)
         read = list(_within_limits(_read_candidates(found.data, options, chosen, progress)))
     candidates = [item if unknown else item.whole(chosen) for item in read if isinstance(item, _Candidate)]
     problems = [item for item in read if isinstance(item, _Problem)]
-    settled = _settle(candidates, chosen, options, unknown=unknown)
-    current_limits().check("regions", settled.atlas.n_regions, "The data's atlas")
-    subjects, more_problems = _to_subjects(candidates, settled.atlas, options, decided_by=settled.decided_by)
+    atlas, decided_by, note = settle_atlas([item.reading for item in candidates], chosen, unknown=unknown)
+    current_limits().check("regions", atlas.n_regions, "The data's atlas")
+    subjects, more_problems = _to_subjects(candidates, atlas, decided_by)
     if chosen is not None and subjects and more_problems:  # what a refused file says about the atlas does not count
         accepted = _accepted(candidates, subjects)
-        settled = _settle(accepted, chosen, options, unknown=unknown)
-        subjects, _ = _to_subjects(accepted, settled.atlas, options, decided_by=settled.decided_by)
+        _, decided_by, note = settle_atlas([item.reading for item in accepted], chosen)
+        subjects, _ = _to_subjects(accepted, chosen, decided_by)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
         raise _nothing_read(paths, found)
     cohort = Cohort(
         name=name or printable(", ".join(item.resolve().stem for item in paths[:3])),
         subjects=tuple(subjects.values()),
-        atlas=settled.atlas,
+        atlas=atlas,
         refused=tuple(found.refused),
-        notes=(settled.note, *found.notes, *_notes_on(subjects.values())),
+        notes=(note, *found.notes, *_notes_on(subjects.values())),
         given=_given_kind(subjects.values(), options),
     )
     if cohort.given is not None:
-        cohort = with_given_kind(cohort, cohort.given, by=BY_VALUES if options.connectivity is None else BY_USER)
-    if settled.decided_by in (BY_USER, ATLAS_BY_COUNT):
+        by = edits.BY_VALUES if options.connectivity is None else BY_USER
+        cohort = edits.with_given_kind(cohort, cohort.given, by=by)
+    if decided_by in (BY_USER, ATLAS_BY_COUNT):
         check = check_cohort_atlas(cohort)  # nothing in the files tells the atlas: connectivity may speak against it
         if check is not None and check.doubts:
             cohort = replace(cohort, notes=(*cohort.notes, atlas_doubt(cohort, check)))
-    cohort = apply_missing_rule(cohort, options.missing)
+    cohort = edits.apply_missing_rule(cohort, options.missing)
     cohort = cohort if table is None else match_phenotypes(cohort, table)
-    return apply_recording_rule(cohort, options.recordings, run=options.run)
+    return edits.apply_recording_rule(cohort, options.recordings, run=options.run)
 
 
 def stream_subjects(
@@ -386,27 +342,15 @@ def stream_subjects(
     reference: tuple[str, ...] | None = None
     with ExitStack() as stack:
         found = look_up([Path(path)], options, stack)
-        ask_between_recordings(found.data)
         yield from found.refused
         for item in _read_candidates(found.data, options, chosen):
             if isinstance(item, _Candidate):
                 whole = item.whole(chosen)
                 reference = reference or _reference_names([whole], chosen)
-                result = _to_subject(whole, chosen, options, reference, decided_by=BY_USER)
+                result = _to_subject(whole, chosen, BY_USER, reference)
             else:
                 result = item
             yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
-
-
-def _settle(
-    candidates: Sequence[_Candidate], chosen: Atlas | None, options: ReadOptions, *, unknown: bool
-) -> SettledAtlas:
-    """Take the atlas that the user named, or find out which one it is."""
-    readings = [item.reading for item in candidates]
-    if chosen is not None:
-        said = f"Atlas: {chosen.title}, as you said."
-        return settle_by_user(readings, chosen, said, kind=options.kind, orientation=options.orientation)
-    return settle_atlas(readings, kind=options.kind, orientation=options.orientation, unknown=unknown)
 
 
 def _accepted(candidates: Sequence[_Candidate], subjects: Mapping[str, Subject]) -> list[_Candidate]:
@@ -460,7 +404,7 @@ def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path
         raise InputError(f"There is no project file '{paths[0]}'.")
     cohort = read_project_cohort(paths[0])
     if atlas is not None and atlas is not cohort.atlas:
-        cohort = change_atlas(cohort, atlas)
+        cohort = edits.change_atlas(cohort, atlas)
     if phenotypes is not None:
         cohort = match_phenotypes(cohort, read_phenotypes(phenotypes))
     return replace(cohort, name=name or cohort.name)

@@ -12,8 +12,16 @@ from pathlib import Path
 from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
 from biobgt.base.limits import UnpackedSoFar, current_limits, unpacked
 from biobgt.base.wording import counted
-from biobgt.readers.formats import ReadOptions, is_image, is_of_one_side, reader_of, suffix_of
-from biobgt.readers.images import file_of_other_side, is_surface_labels, side_of, without_side
+from biobgt.readers.formats import (
+    LABEL_SUFFIX,
+    ReadOptions,
+    file_of_other_side,
+    is_image,
+    reader_of,
+    side_of,
+    suffix_of,
+    without_side,
+)
 from biobgt.readers.isolate import one_refused_file
 from biobgt.readers.phenotypes import JoinedPhenotypes, Phenotypes, TableSearch, read_phenotypes
 from biobgt.readers.recognise import is_label_table
@@ -45,16 +53,35 @@ class FoundFile:
 
 def subject_ids(files: Sequence[FoundFile]) -> list[str]:
     """Name each file's subject from its name, or from its folders where files in several folders share a name."""
-    stems = [_stem_of(file.path) for file in files]
+    stems = []
+    for file in files:  # both hemispheres of a recording have one name
+        name = without_side(file.path)
+        stems.append(name[: len(name) - len(suffix_of(file.path))])
     shared = {stem for stem, count in Counter(stems).items() if count > 1}
     files_in = Counter(file.folders for file in files)
-    return [
-        _known_layout(file, stem) or _plain_id(file, stem, shared=stem in shared, alone=files_in[file.folders] == 1)
-        for file, stem in zip(files, stems, strict=True)
-    ]
+    ids = []
+    for file, stem in zip(files, stems, strict=True):
+        subject = _known_layout(file, stem)
+        if subject is None and stem in shared and file.folders:  # the folder is the subject, or goes before the name
+            subject = file.folders[-1] if files_in[file.folders] == 1 else f"{file.folders[-1]}_{stem}"
+        ids.append(subject or stem)
+    return ids
 
 
-def ask_between_recordings(files: Sequence[FoundFile]) -> None:
+def _known_layout(file: FoundFile, stem: str) -> str | None:
+    if match := _BIDS_FILE.match(stem):
+        return "_".join(part for part in match.groups() if part)
+    if match := _ABIDE.fullmatch(stem):
+        return match.group(1)
+    if match := _ATHENA.fullmatch(stem):
+        subject, session, rest = match.groups()
+        return subject if (session, rest) == ("1", "1") else f"{subject}_session_{session}_rest_{rest}"
+    subjects = [folder for folder in file.folders if _BIDS_FOLDER.fullmatch(folder)]
+    sessions = [folder for folder in file.folders if _SESSION_FOLDER.fullmatch(folder)]
+    return "_".join([subjects[-1], *sessions[-1:]]) if subjects else None
+
+
+def _ask_between_recordings(files: Sequence[FoundFile]) -> None:
     """Ask which recording is meant where one subject has several that differ in task, space or the like."""
     values: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for file, subject in zip(files, subject_ids(files), strict=True):
@@ -73,42 +100,9 @@ def ask_between_recordings(files: Sequence[FoundFile]) -> None:
             )
 
 
-def check_name(*names: str) -> None:
-    """Refuse a name that is not Unicode text: no table, figure or project could hold the subject's id."""
-    for name in names:
-        if printable(name) != name:
-            raise InputError("Its name, or that of its folder, is not UTF-8 text. Rename it and read it again.")
-
-
 def printable(name: str) -> str:
     """Write bytes of a file's name that are no UTF-8 text as escapes, so that the name can be shown."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _stem_of(path: Path) -> str:
-    """Return the file's name without its extension, and without the hemisphere where there is a file of each."""
-    stem = path.name[: len(path.name) - len(suffix_of(path))]
-    return without_side(stem) if is_of_one_side(path) else stem
-
-
-def _known_layout(file: FoundFile, stem: str) -> str | None:
-    if match := _BIDS_FILE.match(stem):
-        return "_".join(part for part in match.groups() if part)
-    if match := _ABIDE.fullmatch(stem):
-        return match.group(1)
-    if match := _ATHENA.fullmatch(stem):
-        subject, session, rest = match.groups()
-        return subject if (session, rest) == ("1", "1") else f"{subject}_session_{session}_rest_{rest}"
-    subjects = [folder for folder in file.folders if _BIDS_FOLDER.fullmatch(folder)]
-    sessions = [folder for folder in file.folders if _SESSION_FOLDER.fullmatch(folder)]
-    return "_".join([subjects[-1], *sessions[-1:]]) if subjects else None
-
-
-def _plain_id(file: FoundFile, stem: str, *, shared: bool, alone: bool) -> str:
-    """Where folders hold files of the same name, the folder is the subject, or goes before the file's name."""
-    if not shared or not file.folders:
-        return stem
-    return file.folders[-1] if alone else f"{file.folders[-1]}_{stem}"
 
 
 # Folders of subjects: which files hold data, which ones phenotypes or further files.
@@ -131,23 +125,6 @@ _DENSE = re.compile(r"\.(?:pconn|dtseries)\.nii$")
 _PREPROCESSED_IMAGE = re.compile(
     r".*(?:_desc-(?:preproc|denoised|denoisedSmoothed)_bold|_bold|_func_preproc)\.nii(?:\.gz)?", re.IGNORECASE
 )
-
-
-def _all_within(folder: Path) -> list[Path]:
-    """Everything in a folder, in order; links to folders are not followed."""
-    limits = current_limits()
-    paths = []
-    for path in folder.rglob("*"):
-        paths.append(path)
-        limits.check("folder_files", len(paths), "The folder")
-    return sorted(paths)
-
-
-def _may_be_phenotypes(path: Path, search: TableSearch) -> bool:
-    """Tell a table of phenotypes by its name, or by what it holds."""
-    if _PHENOTYPES.fullmatch(path.name):
-        return True
-    return not _BESIDE_THE_DATA.fullmatch(path.name) and search.holds_phenotypes(path)
 
 
 def _holds_data(path: Path, name: str, pattern: str | None) -> bool:
@@ -186,20 +163,18 @@ def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], 
     return [file for file in files if file.name not in aside], notes
 
 
+_NO_FILE = "It is a pipe, a socket or a device and no file. Remove it."  # which would be waited for, without end
+
+
 def _why_not(path: Path, folder: Path) -> str | None:
-    """Why something in a folder is not looked at; None for what is, and for folders, whose files are."""
-    if path.is_symlink():
-        return _why_not_followed(path, folder)
-    if path.is_dir():
-        closed = not os.access(path, os.R_OK | os.X_OK)
-        return "You do not have permission to open this folder. Ask its owner for access." if closed else None
-    if path.is_file():
-        return None
-    return "It is a pipe, a socket or a device and no file. Remove it."  # which would be waited for, without end
+    """Why something in a folder is not looked at; None for what is, and for folders, whose files are.
 
-
-def _why_not_followed(path: Path, folder: Path) -> str | None:
-    """Links within the folder (as DataLad makes them) are followed; others would read what was not offered."""
+    Links within the folder (as DataLad makes them) are followed; others would read what was not offered.
+    """
+    if not path.is_symlink():
+        if path.is_dir() and not os.access(path, os.R_OK | os.X_OK):
+            return "You do not have permission to open this folder. Ask its owner for access."
+        return None if path.is_dir() or path.is_file() else _NO_FILE
     try:
         target = path.resolve()
     except (RuntimeError, OSError):
@@ -210,34 +185,52 @@ def _why_not_followed(path: Path, folder: Path) -> str | None:
         return "It is a link that leads out of the folder, so it was not followed. Copy the file itself."
     if target.is_dir():
         return "It is a link to a folder, which is not followed. Name that folder itself."
-    return None if target.is_file() else "It is a pipe, a socket or a device and no file. Remove it."
+    return None if target.is_file() else _NO_FILE
 
 
 # What the user named, looked through: data, phenotype tables and archives, in folders, archives and one by one.
 
 
-@dataclass(frozen=True)
-class _FoundTable:
-    """A phenotype table, and its column of subject ids where that is not named as such columns are."""
-
-    file: FoundFile
-    id_column: str | None = None
-
-    def read(self) -> Phenotypes:
-        """Read the table."""
-        return read_phenotypes(self.file.path, id_column=self.id_column)
-
-
 @dataclass
 class Found:
-    """Everything the user named, looked through."""
+    """Everything the user named, looked through.
+
+    ``phenotypes`` are tables of people, each with its column of subject ids where it is not named as such columns are.
+    """
 
     data: list[FoundFile] = field(default_factory=list)
-    phenotypes: list[_FoundTable] = field(default_factory=list)
+    phenotypes: dict[FoundFile, str | None] = field(default_factory=dict)
     refused: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unpacked: UnpackedSoFar = field(default_factory=UnpackedSoFar)
     search: TableSearch = field(default_factory=TableSearch)
+
+    def read_phenotypes(self, named: str | Path | None) -> Phenotypes | None:
+        """Read the table the user named, or the ones found; a found one that cannot be used is refused, not fatal."""
+        if named is not None:
+            found = {file.name: (file.path, id_column) for file, id_column in self.phenotypes.items()}
+            path, id_column = found.get(str(named), (Path(named), None))
+            return read_phenotypes(path, id_column=id_column)
+        joined = JoinedPhenotypes()
+        contents: dict[str, str] = {}
+        for file, id_column in self.phenotypes.items():
+            name = printable(file.name)
+            try:
+                table = read_phenotypes(file.path, id_column=id_column)
+                joined.check_size(table)
+            except InputError as error:
+                self.refused.append(Refusal(name, str(error)))
+                continue
+            columns = ", ".join(map(str, table.table.columns[1:6])) or "ids alone"
+            contents[name] = f"{counted(len(table.table), 'row')} with {columns}"
+            try:
+                joined.add(table)
+            except InputError as disagreement:
+                question = (
+                    f"More than one phenotype table lies with the data, and they contradict one another. {disagreement}"
+                )
+                raise ChoiceNeeded(question, option="phenotypes", choices=contents) from None
+        return joined.result()
 
 
 def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Found:
@@ -252,42 +245,40 @@ def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Fo
     options : ReadOptions
         With the pattern of file names, where the user gave one.
     stack : ExitStack
+
+    Raises
+    ------
+    ChoiceNeeded
+        Where a subject has several recordings that differ in task, space or the like.
     """
     found = Found()
     for path in paths:
         if not path.exists():
             raise InputError(f"There is no file or folder '{path}'.")
+        name, shown = path.resolve().stem, printable(path.name)
         if suffix_of(path) == ".zip":
             try:
-                folder, refused = _unpack(path, found, stack)
+                _look_into_archive(path, found, options, stack, name=name)
             except InputError as error:
                 if len(paths) == 1:
                     raise
-                found.refused.append(Refusal(printable(path.name), str(error)))
-                continue
-            found.refused += refused
-            _look_into(folder, found, options, name=path.resolve().stem)
+                found.refused.append(Refusal(shown, str(error)))
         elif path.is_dir():
-            _look_into(path, found, options, name=path.resolve().stem, stack=stack)
+            _look_into(path, found, options, name=name, stack=stack)
+        elif is_label_table(path):
+            found.notes.append(f"Read as names of regions: {shown}.")
+        elif path.name.lower().endswith(LABEL_SUFFIX):
+            found.notes.append(f"Read as labels of vertices: {shown}.")
         else:
             file = FoundFile(path, path.name, folders=path.resolve().parts[-4:-1])
-            if is_label_table(path):
-                found.notes.append(f"Read as names of regions: {printable(path.name)}.")
-            elif is_surface_labels(path):
-                found.notes.append(f"Read as labels of vertices: {printable(path.name)}.")
-            elif found.search.holds_phenotypes(path):
-                found.phenotypes.append(_FoundTable(file))
+            if found.search.holds_phenotypes(path):
+                found.phenotypes[file] = None
             else:
                 found.data.append(file)
     _join_hemispheres(found)
     _set_tables_aside(found)
+    _ask_between_recordings(found.data)
     return found
-
-
-def _unpack(path: Path, found: Found, stack: ExitStack) -> tuple[Path, list[Refusal]]:
-    """Unpack an archive until the stack closes; whatever fails is a sentence about this archive."""
-    with one_refused_file(f"'{path.name}'"):
-        return stack.enter_context(unpacked(path, found.unpacked))
 
 
 def _look_into(
@@ -299,10 +290,14 @@ def _look_into(
     the user's files, which goes before the names of the files in it.
     """
     prefix = f"{within}/" if within else ""
+    limits, paths = current_limits(), []
+    for path in folder.rglob("*"):  # which follows no links to folders
+        paths.append(path)
+        limits.check("folder_files", len(paths), "The folder")
     data: list[FoundFile] = []
     archives: list[FoundFile] = []
     left_aside: Counter[str] = Counter()
-    for path in _all_within(folder):
+    for path in sorted(paths):
         inside = path.relative_to(folder)
         if any(part.startswith(".") for part in inside.parts):
             continue
@@ -313,8 +308,10 @@ def _look_into(
             continue
         elif suffix_of(path) == ".zip":
             archives.append(file)
-        elif _may_be_phenotypes(path, found.search):
-            found.phenotypes.append(_FoundTable(file))
+        elif _PHENOTYPES.fullmatch(path.name) or (
+            not _BESIDE_THE_DATA.fullmatch(path.name) and found.search.holds_phenotypes(path)
+        ):
+            found.phenotypes[file] = None
         elif _holds_data(path, inside.as_posix(), options.pattern):
             data.append(file)
         else:
@@ -327,23 +324,23 @@ def _look_into(
     found.data += kept
     found.notes += [f"{within}: {note}" if within else note for note in notes]
     for archive in archives:
-        _look_into_archive(archive, found, options, stack)
+        shown = printable(archive.name)
+        try:
+            if stack is None:
+                raise InputError("It is an archive in an archive, which is not opened. Unpack it first.")
+            _look_into_archive(archive.path, found, options, stack, name=archive.path.stem, within=shown)
+        except InputError as error:
+            found.refused.append(Refusal(shown, str(error)))
 
 
-def _look_into_archive(archive: FoundFile, found: Found, options: ReadOptions, stack: ExitStack | None) -> None:
-    """Add what an archive in a folder holds."""
-    shown = printable(archive.name)
-    if stack is None:
-        why = "It is an archive in an archive, which is not opened. Unpack it first."
-        found.refused.append(Refusal(shown, why))
-        return
-    try:
-        folder, refused = _unpack(archive.path, found, stack)
-    except InputError as error:
-        found.refused.append(Refusal(shown, str(error)))
-        return
-    found.refused += [replace(refusal, file=f"{shown}/{refusal.file}") for refusal in refused]
-    _look_into(folder, found, options, name=archive.path.stem, within=shown)
+def _look_into_archive(
+    path: Path, found: Found, options: ReadOptions, stack: ExitStack, *, name: str, within: str = ""
+) -> None:
+    """Unpack an archive until the stack closes, and add what it holds; what fails is a sentence about this archive."""
+    with one_refused_file(f"'{path.name}'"):
+        folder, refused = stack.enter_context(unpacked(path, found.unpacked))
+    found.refused += [replace(one, file=f"{within}/{one.file}") if within else one for one in refused]
+    _look_into(folder, found, options, name=name, within=within)
 
 
 def _join_hemispheres(found: Found) -> None:
@@ -352,48 +349,15 @@ def _join_hemispheres(found: Found) -> None:
     found.data = [
         file
         for file in found.data
-        if not (
-            is_of_one_side(file.path)
-            and side_of(file.path.name) == "R"
-            and file_of_other_side(file.path, file.root) in there
-        )
+        if side_of(file.path) != "R" or file_of_other_side(file.path, file.root) not in there
     ]
 
 
 def _set_tables_aside(found: Found) -> None:
     """Take the tables whose rows are the subjects at hand out of the data, and find their columns of ids."""
     subjects, column_of_subjects = subject_ids(found.data), found.search.column_of_subjects
-    tables = [_FoundTable(file, column_of_subjects(file.path, subjects)) for file in found.data]
-    of_people = [table for table in tables if table.id_column is not None]
-    aside = {table.file for table in of_people}
-    found.data = [file for file in found.data if file not in aside]
-    known = [_FoundTable(table.file, column_of_subjects(table.file.path, subjects)) for table in found.phenotypes]
-    found.phenotypes = [*known, *of_people]
+    columns = {file: column_of_subjects(file.path, subjects) for file in (*found.phenotypes, *found.data)}
+    of_people = {file: columns[file] for file in found.data if columns[file] is not None}
+    found.data = [file for file in found.data if file not in of_people]
+    found.phenotypes = {**{file: columns[file] for file in found.phenotypes}, **of_people}
     found.search = TableSearch()  # forgets what it kept: the data are read next
-
-
-def read_found_phenotypes(named: str | Path | None, found: Found) -> Phenotypes | None:
-    """Read the table the user named, or the ones found; a found one that cannot be used is refused, not fatal."""
-    if named is not None:
-        chosen = next((table for table in found.phenotypes if table.file.name == str(named)), None)
-        return read_phenotypes(named) if chosen is None else chosen.read()
-    joined = JoinedPhenotypes()
-    contents: dict[str, str] = {}
-    for item in found.phenotypes:
-        name = printable(item.file.name)
-        try:
-            table = item.read()
-            joined.check_size(table)
-        except InputError as error:
-            found.refused.append(Refusal(name, str(error)))
-            continue
-        columns = ", ".join(map(str, table.table.columns[1:6])) or "ids alone"
-        contents[name] = f"{counted(len(table.table), 'row')} with {columns}"
-        try:
-            joined.add(table)
-        except InputError as disagreement:
-            question = (
-                f"More than one phenotype table lies with the data, and they contradict one another. {disagreement}"
-            )
-            raise ChoiceNeeded(question, option="phenotypes", choices=contents) from None
-    return joined.result()

@@ -73,7 +73,7 @@ def read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
     ----------
     path : Path
     options : mapping
-        The fields of :class:`~biobgt.readers.images.ImageOptions`, with ``coordinates`` of an atlas and ``root``.
+        The fields of :class:`~biobgt.readers.formats.ImageOptions`, with ``coordinates`` of an atlas and ``root``.
     limits : Limits
 
     Returns

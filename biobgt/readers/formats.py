@@ -1,24 +1,114 @@
-"""The register of file formats, the user's word on what files do not say, and one file to readings."""
+"""The register of file formats, the user's word on what files do not say, and one file to readings.
 
-import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+Everything that looks at files reads :data:`READERS`: which files of a folder hold data, what the app's uploader names,
+which limit holds for a file, what a renamed file really is. A new format is one object there. Libraries that may crash
+on a damaged file, or run what a file says, read it in a process of their own (:mod:`biobgt.readers.isolate`); each
+reader says whether it does.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import Any, BinaryIO, Literal, get_args
+
+import numpy as np
 
 from biobgt.base.errors import InputError
+from biobgt.base.files import sha256
 from biobgt.base.limits import current_limits
 from biobgt.base.options import Options, Registry, option
-from biobgt.data.atlas import Atlas
-from biobgt.data.cohort import Source
+from biobgt.base.wording import counted
+from biobgt.data.atlas import BUNDLED, Atlas, BundledAtlas
 from biobgt.data.edits import MISSING_RULES, RECORDING_RULES, MissingRule, RecordingRule, check_run
 from biobgt.data.graph import KINDS, GivenKind
 from biobgt.readers.arrays import SubjectAxis, read_hdf5, read_mat, read_npy, read_npz
-from biobgt.readers.images import ImageOptions, read_cifti, read_gifti, read_image
-from biobgt.readers.measurement import Kind, Orientation, Reading
+from biobgt.readers.isolate import read_isolated
+from biobgt.readers.measurement import Content, Orientation, Reading
+from biobgt.readers.recognise import folders_above
 from biobgt.readers.tables import Header, read_text
 
-# The user's word on what files alone do not say.
+Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
+LABEL_SUFFIX = ".label.gii"
+_CIFTI, _GIFTI = (".ptseries.nii", ".pconn.nii", ".dtseries.nii"), (".func.gii", ".time.gii")
+_OF_ONE_SIDE = (*_GIFTI, LABEL_SUFFIX)
+_SIDES = {"L": "left", "R": "right"}
+_MARK = re.compile(r"(?:(?<=hemi-)|(?<![A-Za-z0-9-]))(?:[LR]|[lr]h)(?![A-Za-z0-9])")
+_OTHER = {"L": "R", "R": "L", "lh": "rh", "rh": "lh"}
+
+
+@dataclass(frozen=True)
+class ImageOptions(Options):
+    """How series are taken from images; by default nothing is smoothed, filtered or regressed out."""
+
+    labels: str | Path | None = option(
+        None,
+        title="Bundled label image or surface labels",
+        shown=lambda labels: BUNDLED[str(labels)].title if str(labels) in BUNDLED else str(labels),
+        help="Label image of the regions, with one whole number per region, or a bundled one by its atlas's name "
+        "(schaefer200). Surface files take the atlas's labels of fsaverage5's vertices. Default: spheres around the "
+        "atlas's coordinates.",
+    )
+    radius_mm: float = option(
+        5.0,
+        title="Radius of spheres (mm)",
+        help="Radius of the spheres around the atlas's coordinates, mm.",
+        above=0,
+        unit="mm",
+        step=0.5,
+        flag="--radius",
+    )
+    tr: float | None = option(
+        None,
+        title="TR (s)",
+        help="Repetition time: seconds between volumes. Default: the TR in the header.",
+        above=0,
+        unit="s",
+        step=0.01,
+    )
+    smoothing_mm: float | None = option(
+        None,
+        title="Smoothing (mm FWHM)",
+        help="Full width at half maximum of a Gaussian kernel, mm.",
+        above=0,
+        unit="mm",
+        step=0.5,
+        flag="--smoothing",
+    )
+    high_pass: float | None = option(
+        None, title="High-pass (Hz)", help="High-pass limit, Hz.", above=0, unit="Hz", step=0.001
+    )
+    low_pass: float | None = option(
+        None, title="Low-pass (Hz)", help="Low-pass limit, Hz.", above=0, unit="Hz", step=0.001
+    )
+    confounds: Confounds | None = option(
+        None,
+        title="fMRIPrep confounds",
+        help="Nilearn strategy that selects the fMRIPrep confounds to regress out; add their files with the images. "
+        "Default: none.",
+    )
+
+    @property
+    def bundled(self) -> BundledAtlas | None:
+        """The bundled atlas whose label image was named, where it was no file's name."""
+        return BUNDLED.get(str(self.labels)) if self.labels is not None else None
+
+    @property
+    def label_file(self) -> Path | None:
+        """The label image to read."""
+        if self.bundled is not None and self.bundled.label_image is None:
+            there = ", ".join(key for key, about in BUNDLED.items() if about.label_image is not None)
+            raise InputError(f"No label image of {self.bundled.title} is bundled. There are label images of: {there}.")
+        if self.bundled is not None:
+            return self.bundled.label_image
+        return None if self.labels is None else Path(self.labels)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low_pass is not None and self.high_pass is not None and self.high_pass >= self.low_pass:
+            raise InputError(
+                f"The band-pass keeps {self.high_pass} to {self.low_pass} Hz; high_pass must be the lower of the two."
+            )
 
 
 def _listed(rules: Mapping[Any, str]) -> str:
@@ -27,9 +117,9 @@ def _listed(rules: Mapping[Any, str]) -> str:
 
 @dataclass(frozen=True)
 class ReadOptions(Options):
-    """What files contain and how they lie, which of them are read, and what becomes of gaps and several recordings."""
+    """What files contain and how they lie, which are read, what becomes of missing regions and several recordings."""
 
-    kind: Kind | None = option(
+    kind: Content | None = option(
         None,
         shown={"series": "region time series", "connectivity": "a connectivity matrix"},
         title="Content",
@@ -88,14 +178,6 @@ class ReadOptions(Options):
         check_run(self.run)
 
 
-# The register of file formats: how files of a format end and begin, how they are read, and whether apart.
-#
-# Everything that looks at files reads :data:`READERS`: which files of a folder hold data, what the app's uploader
-# names, which limit holds for a file, what a renamed file really is. A new format is one object there. Libraries that
-# may crash on a damaged file, or run what a file says, read it in a process of their own
-# (:mod:`biobgt.readers.isolate`); each reader says whether it does.
-
-
 @dataclass(frozen=True, eq=False)
 class ReadContext:
     """How a file shall be read: the user's word, the atlas where it is known, and the folder that the user named.
@@ -104,8 +186,8 @@ class ReadContext:
     """
 
     file: BinaryIO
-    options: "ReadOptions"
-    atlas: "Atlas | None" = None
+    options: ReadOptions
+    atlas: Atlas | None = None
     root: Path | None = None
 
 
@@ -132,8 +214,6 @@ class Reader:
         Whether every such file begins so, and one that does not was renamed or cut off.
     images : bool
         Whether files hold brain images, from which series are taken at the regions of an atlas.
-    one_side : bool
-        Whether a file is of one hemisphere, and the other's file is read with it.
     limit : str
         The field of :class:`~biobgt.base.limits.Limits` for the size of a file.
     """
@@ -148,52 +228,190 @@ class Reader:
     begins: tuple[bytes, ...] = ()
     always_begins: bool = True
     images: bool = False
-    one_side: bool = False
     limit: str = "file_bytes"
 
 
-def _text(path: Path, context: ReadContext) -> list[Reading]:
+# Files of one hemisphere each. BIDS writes ``hemi-L``, the Human Connectome Project ``100307.L.func.gii``, FreeSurfer
+# ``lh.name``.
+
+
+def side_of(path: Path) -> str | None:
+    """The hemisphere, L or R, that the name of a GIfTI file gives; None where it gives none."""
+    mark = _mark_of(path)
+    return None if mark is None else "L" if mark[0] in ("L", "lh") else "R"
+
+
+def without_side(path: Path) -> str:
+    """A file's name without the hemisphere in it, so that both hemispheres have the same.
+
+    >>> [without_side(Path(name)) for name in ("sub-01_hemi-L_bold.func.gii", "lh.rest.func.gii", "100307.L.func.gii")]
+    ['sub-01_bold.func.gii', 'rest.func.gii', '100307.func.gii']
+    """
+    mark = _mark_of(path)
+    if mark is None:
+        return path.name
+    before, after = path.name[: mark.start()].removesuffix("hemi-"), path.name[mark.end() :]
+    return before[:-1] + after if before else after[1:]
+
+
+def file_of_other_side(path: Path, root: Path | None) -> Path | None:
+    """The other hemisphere's file beside this one; None where there is none, or a link leads out of ``root``."""
+    mark = _mark_of(path)
+    if mark is None:
+        return None
+    other = path.with_name(path.name[: mark.start()] + _OTHER[mark[0]] + path.name[mark.end() :])
+    if not other.is_file():
+        return None
+    leads_out = other.is_symlink() and not other.resolve().is_relative_to((root or path.parent).resolve())
+    return None if leads_out else other
+
+
+def _mark_of(path: Path) -> re.Match[str] | None:
+    return next(reversed([*_MARK.finditer(path.name)]), None) if path.name.lower().endswith(_OF_ONE_SIDE) else None
+
+
+def _read_text(_: Path, context: ReadContext) -> list[Reading]:
     return [read_text(context.file, header=context.options.header)]
 
 
-def _image(path: Path, context: ReadContext) -> list[Reading]:
-    return [read_image(path, atlas=context.atlas, options=context.options.image, root=context.root)]
+# Images to region series, by :mod:`biobgt.readers.foreign_images`. Nothing is smoothed, filtered or regressed unless it
+# is asked for.
 
 
-def _cifti(path: Path, context: ReadContext) -> list[Reading]:
-    return [read_cifti(path, labels=context.options.image.label_file)]
+def _read_apart(reader: str, path: Path, about: dict[str, Any], *, limit: str = "seconds") -> Reading:
+    answer, array = read_isolated(f"biobgt.readers.foreign_images:{reader}", path, about, limit=limit)
+    names = answer.get("names")
+    return Reading(
+        values=np.asarray(array, dtype=np.float64),
+        region_names=None if names is None else tuple(names),
+        columns_are_regions=True,
+        tr=answer.get("tr"),
+        options=answer["used"],
+    )
 
 
-def _gifti(path: Path, context: ReadContext) -> list[Reading]:
-    return [read_gifti(path, options=context.options.image, root=context.root)]
+def _read_image(path: Path, context: ReadContext) -> list[Reading]:
+    """Series of a 4-D NIfTI image, of a label image's regions or of spheres around the atlas's coordinates."""
+    options, atlas = context.options.image, context.atlas
+    coordinates = None if atlas is None else atlas.coordinates
+    if options.labels is None and atlas is not None and coordinates is not None and not atlas.placed.all():
+        missing = atlas.n_regions - int(atlas.placed.sum())
+        raise InputError(
+            f"{counted(missing, 'region')} of {atlas.title} have no known coordinates, so no spheres can be put around "
+            "them. Give a label image of this atlas."
+        )
+    about = {
+        **asdict(options),
+        "labels": None if options.label_file is None else str(options.label_file),
+        "coordinates": None if coordinates is None else coordinates.tolist(),
+        "root": str(context.root or path.parent),  # confounds that are links are read from within it only
+    }
+    return [_read_apart("read_nifti", path, about, limit="image_seconds")]
+
+
+def _read_cifti(path: Path, context: ReadContext) -> list[Reading]:
+    labels = context.options.image.label_file
+    return [_read_apart("read_cifti", path, {"labels": None if labels is None else str(labels)})]
+
+
+def _read_gifti(path: Path, context: ReadContext) -> list[Reading]:
+    """Series of both hemispheres' regions, or of the one there is.
+
+    Regions come from label files, named by the user or lying with the data, or from an atlas's bundled surface labels.
+    """
+    options = context.options.image
+    other = file_of_other_side(path, context.root)
+    files = sorted([path, *([other] if other else [])], key=lambda file: side_of(file) or "")
+    described = [{"path": str(file), "side": side_of(file)} for file in files]
+    if options.bundled is not None:
+        labels = _bundled_labels(files, options.bundled)
+    else:
+        named = Path(options.labels) if options.labels is not None else _labels_beside(files[0], context.root)
+        if not named.name.lower().endswith(LABEL_SUFFIX):
+            raise InputError(
+                f"'{named.name}' is no label file of vertices. Give one that ends in {LABEL_SUFFIX}, or the name of an "
+                "atlas with surface labels."
+            )
+        labels = {"labels": [str(_label_of(file, named, n_files=len(files))) for file in files]}
+    reading = _read_apart("read_gifti", path, {"files": described, **labels})
+    used = dict(reading.options)
+    if other is not None:
+        used["joined with"] = f"{other.name} (SHA-256 {sha256(other)})"
+    elif (side := side_of(path)) is not None:
+        used["hemispheres"] = f"the {_SIDES[side]} one alone: no file of the other lies beside it"
+    return [replace(reading, tr=options.tr, options=used)]
+
+
+def _bundled_labels(files: Sequence[Path], about: BundledAtlas) -> dict[str, Any]:
+    numbers = about.surface_labels
+    if numbers is None:
+        there = ", ".join(name for name, atlas in BUNDLED.items() if atlas.surface)
+        raise InputError(f"No surface labels of {about.title} are bundled. There are surface labels of: {there}.")
+    halves = dict(zip(_SIDES, np.split(numbers, 2), strict=True))
+    own = [halves[_known_side(file)].tolist() for file in files]
+    return {"numbers": own, "names": list(about.atlas.regions), "of": f"{about.title} on fsaverage5"}
+
+
+def _known_side(file: Path) -> str:
+    side = side_of(file)
+    if side is None:
+        raise InputError(
+            f"'{file.name}' does not say which hemisphere it is of: name the hemisphere in the file's name (hemi-L, lh "
+            "or .L.)."
+        )
+    return side
+
+
+def _labels_beside(path: Path, root: Path | None) -> Path:
+    """The label file that lies with the data: in the file's folder, or the nearest one above it."""
+    for folder in folders_above(path, root):
+        there = folder.glob(f"*{LABEL_SUFFIX}")
+        found = sorted(file for file in there if file.is_file() and not file.is_symlink())
+        parcellations = {frozenset({file, file_of_other_side(file, None) or file}): file for file in found}
+        if len(parcellations) > 1:
+            raise InputError(
+                f"Several label files lie beside it: {', '.join(file.name for file in found[:4])}. Name the one that "
+                "is meant as label image, or leave only that one."
+            )
+        if parcellations:
+            return next(iter(parcellations.values()))
+    raise InputError(
+        "Series of vertices need their regions: put a label file of each hemisphere, which ends in "
+        f"{LABEL_SUFFIX}, beside them, or name an atlas with surface labels as label image."
+    )
+
+
+def _label_of(file: Path, label: Path, *, n_files: int) -> Path:
+    """The label file of one hemisphere's series."""
+    own, named = side_of(file), side_of(label)
+    if own == named or (n_files == 1 and None in (own, named)):
+        return label
+    side, other = _known_side(label), file_of_other_side(label, None)
+    if own is None or other is None:
+        raise InputError(
+            f"The label file '{label.name}' is of the {_SIDES[side]} hemisphere, and the one of the other hemisphere "
+            "does not lie beside it."
+        )
+    return other
 
 
 _HDF5, _GZIP, _ZIP = b"\x89HDF", b"\x1f\x8b", b"PK\x03\x04"
-_CIFTI, _GIFTI = (".ptseries.nii", ".pconn.nii", ".dtseries.nii"), (".func.gii", ".time.gii")
-_IMAGES = "image_file_bytes"  # the limit of their size
+_ONE_IMAGE: Mapping[str, Any] = {"apart": True, "alone": True, "limit": "image_file_bytes"}
 
 READERS: Registry[Reader] = Registry(
     "file format",
-    Reader("text", "a text table", (".1d", ".csv", ".tsv", ".txt"), _text, limit="text_bytes"),
+    Reader("text", "a text table", (".1d", ".csv", ".tsv", ".txt"), _read_text, limit="text_bytes"),
     Reader("npy", "a NumPy array", (".npy",), read_npy, begins=(b"\x93NUMPY",)),
     Reader("npz", "a NumPy archive", (".npz",), read_npz, begins=(_ZIP,)),
     Reader("hdf5", "an HDF5 file", (".h5", ".hdf5"), read_hdf5, apart=True, begins=(_HDF5,)),
     Reader(  # version 4 has no mark
         "matlab", "a MATLAB file", (".mat",), read_mat, apart=True, begins=(b"MATLAB", _HDF5), always_begins=False
     ),
-    Reader("cifti", "a CIFTI file", _CIFTI, _cifti, apart=True, alone=True, limit=_IMAGES),
-    Reader("gifti", "a GIfTI file of series", _GIFTI, _gifti, apart=True, alone=True, one_side=True, limit=_IMAGES),
-    Reader("nifti", "a NIfTI image", (".nii",), _image, apart=True, alone=True, images=True, limit=_IMAGES),
+    Reader("cifti", "a CIFTI file", _CIFTI, _read_cifti, **_ONE_IMAGE),
+    Reader("gifti", "a GIfTI file of series", _GIFTI, _read_gifti, **_ONE_IMAGE),
+    Reader("nifti", "a NIfTI image", (".nii",), _read_image, images=True, **_ONE_IMAGE),
     Reader(
-        "nifti_gz",
-        "a compressed NIfTI image",
-        (".nii.gz",),
-        _image,
-        apart=True,
-        alone=True,
-        begins=(_GZIP,),
-        images=True,
-        limit=_IMAGES,
+        "nifti_gz", "a compressed NIfTI image", (".nii.gz",), _read_image, begins=(_GZIP,), images=True, **_ONE_IMAGE
     ),
 )
 # What files that nobody reads as a subject's begin with, and how they may end.
@@ -229,15 +447,6 @@ def is_image(path: Path) -> bool:
     return reader is not None and reader.images
 
 
-def is_of_one_side(path: Path) -> bool:
-    """Whether a file is of one hemisphere, and the other's file is read with it."""
-    reader = reader_of(path)
-    return reader is not None and reader.one_side
-
-
-# One file to readings: the reader by the file's extension, after a check that the content is what it says.
-
-
 _PICKLE_STARTS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
 
 
@@ -268,23 +477,6 @@ def read_file(
         _check_beginning(file.read(8), suffix_of(path), reader)
         file.seek(0)
         return reader.read(path, ReadContext(file, options, atlas, root))
-
-
-def describe_source(path: Path, *, name: str, sha256: str = "") -> Source:
-    """Record where numbers came from.
-
-    Parameters
-    ----------
-    path : Path
-    name : str
-        Of the file within what the user named.
-    sha256 : str
-        Of the whole file, which is read where this is not known yet.
-    """
-    if not sha256:
-        with path.open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return Source(file=name, n_bytes=path.stat().st_size, sha256=sha256, reader=suffix_of(path).lstrip("."))
 
 
 def _check_beginning(start: bytes, suffix: str, reader: Reader) -> None:

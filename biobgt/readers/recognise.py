@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,15 +27,7 @@ from biobgt.data.atlas import (
 )
 from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_BY_NAMES
 from biobgt.readers.isolate import one_refused_file
-from biobgt.readers.measurement import (
-    NUMBERING_NAME,
-    Kind,
-    LabelTable,
-    Orientation,
-    Reading,
-    orientation_question,
-    possible_region_counts,
-)
+from biobgt.readers.measurement import NUMBERING_NAME, Reading, orientation_question
 from biobgt.readers.phenotypes import is_known, read_table_of_words, read_words
 
 # BIDS label tables (``*_dseg.tsv``): the names of an atlas's regions, beside the data that were extracted with it.
@@ -54,23 +46,30 @@ def is_label_table(path: Path) -> bool:
     return bool(_TABLE.fullmatch(path.name))
 
 
-def label_table_beside(path: Path, root: Path | None) -> LabelTable | None:
-    """Find the label table that belongs to a file; None where there is none, or more than one may be meant.
+def label_table_beside(path: Path, root: Path | None) -> tuple[str, tuple[str, ...]] | None:
+    """Find the label table that belongs to a file: its name, and the regions' names in the order of their numbers.
 
-    It lies in the file's folder, in one above it up to the folder that the user named, or in the folder ``atlases`` of
-    that one; where file and table both name an atlas (``atlas-``, ``seg-``), the names must be the same.
+    None where there is none, or more than one may be meant. It lies in the file's folder, in one above it up to the
+    folder that the user named, or in the folder ``atlases`` of that one; where file and table both name an atlas
+    (``atlas-``, ``seg-``), the names must be the same.
     """
-    own = _ENTITY.search(path.name)
+    own = _entity_of(path)
     for folder in folders_above(path, root):
         there = (table for table in folder.glob("*dseg.tsv") if is_label_table(table))
-        tables = sorted(table for table in there if table.is_file() and not table.is_symlink() and _fits(own, table))
-        if own is not None and (same := [table for table in tables if _ENTITY.search(table.name)]):
+        named = {table: _entity_of(table) for table in sorted(there) if table.is_file() and not table.is_symlink()}
+        tables = [table for table, entity in named.items() if None in (own, entity) or own == entity]
+        if own is not None and (same := [table for table in tables if named[table] is not None]):
             tables = same
         if len(tables) == 1:
-            return _read(tables[0], tables[0].stat().st_mtime_ns)
+            return _read_labels(tables[0], tables[0].stat().st_mtime_ns)
         if tables:
             return None
     return None
+
+
+def _entity_of(path: Path) -> str | None:
+    found = _ENTITY.search(path.name)
+    return None if found is None else found[1].lower()
 
 
 def folders_above(path: Path, root: Path | None) -> list[Path]:
@@ -82,23 +81,15 @@ def folders_above(path: Path, root: Path | None) -> list[Path]:
         return [path.parent]
     above = [folder for folder in path.parents if folder == root or root in folder.parents]
     shared, named = root / "atlases", root.resolve()
-    if not _is_folder_within(shared, named):
-        return above
-    return [*above, shared, *sorted(folder for folder in shared.iterdir() if _is_folder_within(folder, named))]
 
+    def is_within(folder: Path) -> bool:
+        return folder.is_dir() and folder.resolve().is_relative_to(named)
 
-def _is_folder_within(folder: Path, named: Path) -> bool:
-    return folder.is_dir() and folder.resolve().is_relative_to(named)
-
-
-def _fits(own: re.Match[str] | None, table: Path) -> bool:
-    """Whether a table may belong to a file: neither names another atlas than the other."""
-    named = _ENTITY.search(table.name)
-    return own is None or named is None or own[1].lower() == named[1].lower()
+    return [*above, shared, *sorted(filter(is_within, shared.iterdir()))] if is_within(shared) else above
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, _changed: int) -> LabelTable | None:
+def _read_labels(path: Path, _changed: int) -> tuple[str, tuple[str, ...]] | None:
     """Read a table's names; one that cannot be read, or that names a region twice, says nothing."""
     limits = current_limits()
     try:
@@ -114,7 +105,7 @@ def _read(path: Path, _changed: int) -> LabelTable | None:
         numbers = pd.to_numeric(table["index"], errors="coerce")
         table = table[numbers > 0].assign(index=numbers).sort_values("index")
     names = tuple(str(name).strip() for name in table[column])
-    return LabelTable(path.name, names) if len(set(names)) == len(names) > 1 else None
+    return (path.name, names) if len(set(names)) == len(names) > 1 else None
 
 
 # A user's own atlas: a table of regions with MNI coordinates, or a BrainNet Viewer ``.node`` file.
@@ -137,23 +128,21 @@ def read_atlas(path: str | Path) -> Atlas:
         text = read_words(path, limits, what)
         table = _parse_node_file(text, path) if path.suffix.lower() == _NODES else _parse_table(text, path)
         limits.check("regions", len(table), what)
-        return _as_atlas(table, path)
-
-
-def _as_atlas(table: pd.DataFrame, path: Path) -> Atlas:
-    coordinates = _numeric_coordinates(table, path)
-    labellings = {
-        str(column): tuple(str(label) if is_known(label) else None for label in table[column])
-        for column in table.columns
-        if column not in {"x", "y", "z", "label"}
-    }
-    return Atlas(
-        name=path.stem,
-        title=path.stem,
-        regions=_unique_names(str(label) if is_known(label) else "" for label in table["label"]),
-        coordinates=coordinates,
-        labels=labellings,
-    )
+        coordinates = _numeric_coordinates(table, path)
+        labels = {
+            str(column): tuple(str(label) if is_known(label) else None for label in table[column])
+            for column in table.columns
+            if column not in {"x", "y", "z"}
+        }
+        names = [(name or "").strip() or "Region" for name in labels.pop("label")]
+        repeated = {name for name, count in Counter(names).items() if count > 1}
+        return Atlas(
+            name=path.stem,
+            title=path.stem,
+            regions=tuple(f"{name} ({i})" if name in repeated else name for i, name in enumerate(names, start=1)),
+            coordinates=coordinates,
+            labels=labels,
+        )
 
 
 def find_atlas(name_or_path: str | Path | Atlas) -> Atlas:
@@ -216,13 +205,6 @@ def _numeric_coordinates(table: pd.DataFrame, path: Path) -> FloatArray:
     return coordinates
 
 
-def _unique_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Add the region's number to names that stand more than once."""
-    names = [name.strip() or "Region" for name in names]
-    repeated = {name for name, count in Counter(names).items() if count > 1}
-    return tuple(f"{name} ({i})" if name in repeated else name for i, name in enumerate(names, start=1))
-
-
 # Which atlas a set of readings is on: told by a layout, a BIDS entity or a label table, by region names, or asked.
 #
 # The user's word comes before all of them, and is told where files contradict it. A number of regions decides alone
@@ -230,16 +212,11 @@ def _unique_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 BY_USER = "the user"
-NO_SUCH_SIZE = "the number of regions, which no bundled atlas has"
-
-
-@dataclass(frozen=True, eq=False)
-class SettledAtlas:
-    """An atlas, what decided that it is the one (for the provenance), and a sentence about it."""
-
-    atlas: Atlas
-    decided_by: str
-    note: str
+_NO_SUCH_SIZE = "the number of regions, which no bundled atlas has"
+_WHICH_FOR_ALL = "Which one is it? The answer is for all files: add those of another atlas on their own."
+_NO_BRAIN = (
+    "Regions go by name or number and cannot be drawn on a brain. Add their atlas as a table with x, y, z and label."
+)
 
 
 @dataclass(frozen=True)
@@ -255,80 +232,74 @@ class _AtlasEvidence:
 
 
 def settle_atlas(
-    readings: Sequence[Reading],
-    *,
-    kind: Kind | None = None,
-    orientation: Orientation | None = None,
-    unknown: bool = False,
-) -> SettledAtlas:
-    """Settle the atlas of a cohort where the user named none.
+    readings: Sequence[Reading], chosen: Atlas | None = None, *, unknown: bool = False
+) -> tuple[Atlas, str, str]:
+    """Settle the atlas of a cohort.
 
     Parameters
     ----------
     readings : sequence of Reading
-    kind, orientation : str, optional
-        The user's word on what the files hold.
+    chosen : Atlas, optional
+        The user's word.
     unknown : bool
         The user's word that it is none of the bundled atlases.
+
+    Returns
+    -------
+    atlas : Atlas
+    decided_by : str
+        What decided that it is the one, for the provenance.
+    note : str
+        A sentence about it.
 
     Raises
     ------
     ChoiceNeeded
         When the readings do not say which axis is time or which atlas it is, or are of several atlases.
     """
+    if chosen is not None:
+        return _settle_by_user(readings, chosen, f"Atlas: {chosen.title}, as you said.")
     if not readings:
-        return SettledAtlas(numbered_atlas(2), NO_SUCH_SIZE, "Nothing was read, so no atlas was recognised.")
-    n_regions = _settle_size(readings, kind=kind, orientation=orientation, unknown=unknown)
-    own = [item for item in readings if possible_region_counts(item, kind=kind, orientation=orientation) == {n_regions}]
+        return numbered_atlas(2), _NO_SUCH_SIZE, "Nothing was read, so no atlas was recognised."
+    n_regions = _settle_size(readings, unknown=unknown)
+    own = [item for item in readings if item.region_counts == {n_regions}]
     names = next((found for item in own if (found := item.names) and len(found) == n_regions), None)
     numbered = numbered_atlas(n_regions, names=names if names is not None and len(set(names)) == len(names) else None)
     if unknown:
-        said = f"Atlas: none of the bundled ones, as you said. {_NO_BRAIN}"
-        return settle_by_user(own, numbered, said, kind=kind, orientation=orientation)
-    if all(about.n_regions != n_regions for about in BUNDLED.values()):
+        return _settle_by_user(own, numbered, f"Atlas: none of the bundled ones, as you said. {_NO_BRAIN}")
+    if not _bundled_of(n_regions):
         others = ", ".join(others_of_size(n_regions))
         known = f" (parcellations of that size: {others})" if others else ""
-        return SettledAtlas(numbered, NO_SUCH_SIZE, f"No bundled atlas has {n_regions} regions{known}. {_NO_BRAIN}")
+        return numbered, _NO_SUCH_SIZE, f"No bundled atlas has {n_regions} regions{known}. {_NO_BRAIN}"
     told = [_evidence(item, n_regions) for item in own]
     by = " and ".join(dict.fromkeys(item.by for items in told for item in items))
     atlas = _agreed(own, told, n_regions)
     if atlas is None:
-        return SettledAtlas(numbered, by, _other_atlas(n_regions, by, names))
+        same = _bundled_of(n_regions)[0]
+        example = f" (such as '{names[0]}')" if by == ATLAS_BY_NAMES and names else ""
+        other = (
+            f"{same.title} has {n_regions} regions too, but {by}{example} say that this is another atlas. {_NO_BRAIN} "
+            f"Choose the atlas {same.name} if it is the one after all."
+        )
+        return numbered, by, other
     if () in told:
         by_count = (
             f"Atlas: {atlas.title}, by {ATLAS_BY_COUNT}: no other published parcellation that is known here has "
             f"{atlas.n_regions}, but nothing in the files confirms it. If it is another, add it as a table with x, y, "
             "z and label."
         )
-        return SettledAtlas(atlas, ATLAS_BY_COUNT, by_count)
-    return SettledAtlas(atlas, by, f"Atlas: {atlas.title}, told by {by}.")
+        return atlas, ATLAS_BY_COUNT, by_count
+    return atlas, by, f"Atlas: {atlas.title}, told by {by}."
 
 
-def settle_by_user(
-    readings: Sequence[Reading],
-    atlas: Atlas,
-    note: str,
-    *,
-    kind: Kind | None = None,
-    orientation: Orientation | None = None,
-) -> SettledAtlas:
-    """Take the user's word for the atlas, and say where files tell another one.
-
-    Parameters
-    ----------
-    readings : sequence of Reading
-    atlas : Atlas
-    note : str
-        Says which it is, and that the user said so.
-    kind, orientation : str, optional
-        The user's word on what the files hold.
-    """
+def _settle_by_user(readings: Sequence[Reading], atlas: Atlas, note: str) -> tuple[Atlas, str, str]:
+    """Take the user's word for the atlas, and say where files tell another one."""
     n = atlas.n_regions
-    own = [item for item in readings if n in possible_region_counts(item, kind=kind, orientation=orientation)]
+    own = [item for item in readings if n in item.region_counts]
     said = [(item, told) for item in own for told in _evidence(item, n) or _left_open(item, n)]
     against = [(item, told) for item, told in said if _contradicts(told, atlas)]
     if not against:
-        return SettledAtlas(atlas, BY_USER, note)
+        return atlas, BY_USER, note
     by = " and ".join(dict.fromkeys(told.by for _, told in against))
     keys = dict.fromkeys(key for _, told in against if told.name is not None for key in (told.name, *told.or_else))
     named = [load_atlas(key).title for key in keys]
@@ -338,7 +309,7 @@ def settle_by_user(
         f"{'name' if len(against) > 1 else 'names'} {listed(named) if named else 'another atlas'} (told by {by}). What "
         "you said is used; choose the other atlas if the files are right."
     )
-    return SettledAtlas(atlas, f"{BY_USER}, against {by}", f"{note} {warning}")
+    return atlas, f"{BY_USER}, against {by}", f"{note} {warning}"
 
 
 def _contradicts(told: _AtlasEvidence, atlas: Atlas) -> bool:
@@ -386,29 +357,18 @@ def check_places(names: tuple[str, ...], atlas: Atlas) -> None:
             )
 
 
-_WHICH_FOR_ALL = "Which one is it? The answer is for all files: add those of another atlas on their own."
-_NO_BRAIN = (
-    "Regions go by name or number and cannot be drawn on a brain. Add their atlas as a table with x, y, z and label."
-)
-
-
-def _settle_size(
-    readings: Sequence[Reading], *, kind: Kind | None, orientation: Orientation | None, unknown: bool
-) -> int:
+def _settle_size(readings: Sequence[Reading], *, unknown: bool) -> int:
     """Return the number of regions, or ask which axis of the nameless tables has them."""
-    counts = [possible_region_counts(item, kind=kind, orientation=orientation) for item in readings]
+    counts = [item.region_counts for item in readings]
     undecided = [item for item, possible in zip(readings, counts, strict=True) if len(possible) > 1]
+    decided = [item for item, possible in zip(readings, counts, strict=True) if len(possible) == 1]
     sizes = [next(iter(possible)) for possible in counts if len(possible) == 1]
     if len(undecided) < len(sizes):
-        decided = [item for item, possible in zip(readings, counts, strict=True) if len(possible) == 1]
         size = _most_plausible_size(sizes, [] if unknown else decided)
         undecided = [item for item in undecided if size in item.values.shape]  # others do not belong, either way round
         if not undecided:
             return size
-    if undecided:
-        first = undecided[0]
-        raise orientation_question(first.values, file=first.file, further_files=len(undecided) - 1)
-    return _most_plausible_size(sizes, [] if unknown else readings)
+    raise orientation_question(undecided[0], further_files=len(undecided) - 1)
 
 
 def _evidence(reading: Reading, n_regions: int) -> tuple[_AtlasEvidence, ...]:
@@ -456,11 +416,14 @@ def _told_by_names(reading: Reading, n_regions: int) -> _AtlasEvidence | None:
 def _agreed(own: Sequence[Reading], told: Sequence[tuple[_AtlasEvidence, ...]], n_regions: int) -> Atlas | None:
     """Return the atlas that all readings tell, None where all tell another than the bundled ones; or ask."""
     said = {item.name: item.by for items in told for item in items}
-    choices = _choices(own, n_regions)
+    named = [item.file_name.atlases(n_regions) for item in own if item.file_name is not None]
+    keys = dict.fromkeys(key for found in named if found is not None for key in found.bundled)
+    choices = [load_atlas(key) for key in keys] if len(keys) > 1 else _bundled_of(n_regions)  # what names leave open
     if len(said) > 1:
         titles = [f"{'another one' if name is None else load_atlas(name).title} (by {by})" for name, by in said.items()]
-        named = f"The files name more than one atlas of {n_regions} regions: {listed(titles)}."
-        raise atlas_question(f"{named} {_WHICH_FOR_ALL}", choices)
+        raise atlas_question(
+            f"The files name more than one atlas of {n_regions} regions: {listed(titles)}. {_WHICH_FOR_ALL}", choices
+        )
     if () not in told:
         return load_atlas(name) if (name := next(iter(said))) is not None else None
     try:
@@ -474,25 +437,12 @@ def _agreed(own: Sequence[Reading], told: Sequence[tuple[_AtlasEvidence, ...]], 
             choices,
         ) from None
     if by_count is not None and set(said) - {by_count.name}:
-        named = f"The number of regions is that of {by_count.title}, and some files name another atlas of that size."
-        raise atlas_question(f"{named} {_WHICH_FOR_ALL}", [by_count])
+        raise atlas_question(
+            f"The number of regions is that of {by_count.title}, and some files name another atlas of that size. "
+            f"{_WHICH_FOR_ALL}",
+            [by_count],
+        )
     return by_count
-
-
-def _choices(own: Sequence[Reading], n_regions: int) -> list[Atlas]:
-    """The bundled atlases of that size that the files' names leave open, or else all."""
-    named = [item.file_name.atlases(n_regions) for item in own if item.file_name is not None]
-    keys = dict.fromkeys(key for found in named if found is not None for key in found.bundled)
-    return [load_atlas(key) for key in keys] if len(keys) > 1 else _bundled_of(n_regions)
-
-
-def _other_atlas(n_regions: int, by: str, names: tuple[str, ...] | None) -> str:
-    same = _bundled_of(n_regions)[0]
-    example = f" (such as '{names[0]}')" if by == ATLAS_BY_NAMES and names else ""
-    return (
-        f"{same.title} has {n_regions} regions too, but {by}{example} say that this is another atlas. {_NO_BRAIN} "
-        f"Choose the atlas {same.name} if it is the one after all."
-    )
 
 
 def _bundled_of(n_regions: int) -> list[Atlas]:
@@ -539,7 +489,7 @@ def _possible_atlas(size: int, readings: Sequence[Reading]) -> Atlas | None:
 # left their columns out or wrote nothing in them.
 
 
-LEAST_SHARE = 0.8  # of a bundled atlas's regions, so that their names tell it where the user did not
+_LEAST_SHARE = 0.8  # of a bundled atlas's regions, so that their names tell it where the user did not
 ABSENT = "absent regions"  # among the options of a source
 
 
@@ -563,20 +513,18 @@ def with_absent_regions(reading: Reading, chosen: Atlas | None = None) -> Readin
         return reading
     if chosen is None and atlas_of_names(names) is not None:
         return reading
-    atlases = _nearly_as_large(reading, len(names)) if chosen is None else [chosen]
+    atlases = [chosen] if chosen is not None else []
+    if chosen is None:  # those that the file's name gives first, then the smallest
+        shares = {key: len(names) / about.n_regions for key, about in BUNDLED.items()}
+        sizes = {key: BUNDLED[key].n_regions for key, share in shares.items() if _LEAST_SHARE <= share < 1}
+        said = reading.file_name
+        ordered = sorted(sizes, key=lambda key: (said is None or not said.names_size(sizes[key]), sizes[key]))
+        atlases = [load_atlas(key) for key in ordered]
     for atlas in atlases:
         own = atlas.own_names(names)
         if set(own) < set(atlas.regions):
             return _completed(reading, own, atlas)
     return reading
-
-
-def _nearly_as_large(reading: Reading, n_names: int) -> list[Atlas]:
-    """Bundled atlases that may have lost a few regions: those that the file's name gives first, then the smallest."""
-    sizes = {key: about.n_regions for key, about in BUNDLED.items() if LEAST_SHARE <= n_names / about.n_regions < 1}
-    said = reading.file_name
-    ordered = sorted(sizes, key=lambda key: (said is None or not said.names_size(sizes[key]), sizes[key]))
-    return [load_atlas(key) for key in ordered]
 
 
 def _completed(reading: Reading, names: tuple[str, ...], atlas: Atlas) -> Reading:

@@ -14,7 +14,13 @@ from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohor
 from biobgt.base.limits import Limits
 from biobgt.data.atlas import BUNDLED, Atlas
 from biobgt.readers import foreign_images as image_series
-from biobgt.readers.images import read_image
+from biobgt.readers.formats import read_file
+
+
+def read_image(path, *, atlas=None, options=None):
+    (reading,) = read_file(path, ReadOptions(image=options or ImageOptions()), atlas)
+    return reading
+
 
 AFFINE = np.diag([4.0, 4.0, 4.0, 1.0])
 AFFINE[:3, 3] = [-50, -60, -50]

@@ -17,7 +17,7 @@ from biobgt.base.errors import Refusal
 from biobgt.data.atlas import numbered_atlas
 from biobgt.readers import stream_subjects
 from biobgt.readers.discover import FoundFile, subject_ids
-from biobgt.readers.images import read_image
+from biobgt.readers.formats import read_file
 from biobgt.readers.recognise import folders_above, label_table_beside
 
 
@@ -480,7 +480,7 @@ def test_confounds_that_are_a_pipe_are_refused(tmp_path, rng):
     os.mkfifo(tmp_path / "sub-01_task-rest_desc-confounds_timeseries.tsv")
     options = ImageOptions(labels=tmp_path / "labels.nii", confounds="simple")
     with pytest.raises(InputError, match=r"confounds_timeseries\.tsv' are no file"):
-        read_image(tmp_path / name, options=options)
+        read_file(tmp_path / name, ReadOptions(image=options))
 
 
 @pytest.mark.parametrize("place", ["atlases", "atlases/deeper"])
@@ -498,7 +498,7 @@ def test_labels_behind_a_link_out_of_the_folder_are_not_read(tmp_path, rng, plac
     outside.rename(folder / place)
     table = label_table_beside(folder / "sub-01.csv", folder)
     assert table is not None
-    assert table.names == ("left", "right", "middle")
+    assert table[1] == ("left", "right", "middle")
 
 
 def test_labels_behind_a_link_within_the_folder_are_read(tmp_path, rng):

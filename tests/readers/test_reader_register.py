@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from biobgt import InputError, read_cohort
 from biobgt.cli.main import app
 from biobgt.data.atlas import numbered_atlas
-from biobgt.readers import READERS, Reader, arrays, images
+from biobgt.readers import READERS, Reader, arrays, formats
 from biobgt.readers.formats import ReadOptions, read_file, readable_suffixes, suffix_of
 from biobgt.readers.measurement import Reading
 from tests.fuzz import corpus
@@ -85,7 +85,7 @@ def test_a_reader_that_says_that_it_reads_apart_does(reader, tmp_path, monkeypat
         raise ReadApart
 
     monkeypatch.setattr(arrays, "read_isolated", instead)
-    monkeypatch.setattr(images, "read_isolated", instead)
+    monkeypatch.setattr(formats, "read_isolated", instead)
     write = {"matlab": "mat5.mat", "hdf5": "h5"}.get(reader.key, reader.suffixes[-1].lstrip("."))
     path = tmp_path / f"x{reader.suffixes[-1]}"
     corpus.FORMATS[write](path, rng)

@@ -15,14 +15,7 @@ from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.files import asset
 from biobgt.data.atlas import BUNDLED, load_atlas, others_of_size
 from biobgt.readers import ReadOptions
-from biobgt.readers.measurement import (
-    Reading,
-    _axis_evidence,
-    _AxisEvidence,
-    interpret,
-    possible_region_counts,
-    read_name,
-)
+from biobgt.readers.measurement import Reading, _autocorrelations, _suggested, interpret, read_name
 
 
 @pytest.fixture
@@ -58,11 +51,11 @@ def test_a_square_table_that_is_not_symmetric_is_a_question(square):
 
 def test_the_answer_settles_it(square):
     with pytest.raises(ChoiceNeeded, match="orientation"):
-        interpret(Reading(square), kind="series")
-    measured = interpret(Reading(square), kind="series", orientation="region-time")
+        interpret(Reading(square, content="series"))
+    measured = interpret(Reading(square, content="series", orientation="region-time"))
     np.testing.assert_array_equal(measured.values, square.T)
     with pytest.raises(InputError, match="not symmetric"):
-        interpret(Reading(square), kind="connectivity")
+        interpret(Reading(square, content="connectivity"))
 
 
 def test_a_damaged_correlation_matrix_is_refused_not_read_as_series(rng):
@@ -98,8 +91,8 @@ def test_the_chosen_atlas_does_not_settle_what_the_values_speak_against(bold):
     with pytest.raises(ChoiceNeeded, match="suggests that the rows are time points"):
         interpret(Reading(values), n_regions=200)
     with pytest.raises(InputError, match="It has 100 regions, and the chosen atlas has 200"):
-        interpret(Reading(values), n_regions=200, orientation="time-region")
-    measured = interpret(Reading(values), n_regions=200, orientation="region-time")
+        interpret(Reading(values, orientation="time-region"), n_regions=200)
+    measured = interpret(Reading(values, orientation="region-time"), n_regions=200)
     assert (measured.values.shape, measured.orientation_by) == ((100, 200), "the user")
 
 
@@ -129,13 +122,13 @@ def test_row_labels_say_that_rows_are_regions(rng):
 
 
 def test_region_counts_before_the_atlas_is_known(rng):
-    assert possible_region_counts(Reading(rng.standard_normal((150, 200)))) == {150, 200}
+    assert Reading(rng.standard_normal((150, 200))).region_counts == {150, 200}
     named = Reading(rng.standard_normal((150, 200)), file_name=read_name(Path("study_cc200.npy")))
-    assert possible_region_counts(named) == {200}
-    assert possible_region_counts(Reading(rng.standard_normal((116, 200)))) == {116, 200}
-    assert possible_region_counts(Reading(rng.standard_normal((112, 150)))) == {112, 150}
-    assert possible_region_counts(Reading(rng.standard_normal((112, 150))), orientation="region-time") == {112}
-    assert possible_region_counts(Reading(correlation(7, rng))) == {7}
+    assert named.region_counts == {200}
+    assert Reading(rng.standard_normal((116, 200))).region_counts == {116, 200}
+    assert Reading(rng.standard_normal((112, 150))).region_counts == {112, 150}
+    assert Reading(rng.standard_normal((112, 150)), orientation="region-time").region_counts == {112}
+    assert Reading(correlation(7, rng)).region_counts == {7}
 
 
 def test_regions_missing_throughout_are_zero_and_named(rng):
@@ -173,14 +166,14 @@ def test_unusable_series_get_a_sentence(values, sentence):
 
 def test_one_region_gets_a_sentence(rng):
     with pytest.raises(InputError, match="1 region;"):
-        interpret(Reading(rng.standard_normal((50, 1))), orientation="time-region")
+        interpret(Reading(rng.standard_normal((50, 1)), orientation="time-region"))
 
 
 def test_unusable_matrices_get_a_sentence(rng):
     with pytest.raises(InputError, match="no connection"):
         interpret(Reading(np.eye(5)))
     with pytest.raises(InputError, match="10 rows and 12 columns"):
-        interpret(Reading(rng.standard_normal((10, 12))), kind="connectivity")
+        interpret(Reading(rng.standard_normal((10, 12)), content="connectivity"))
     matrix = correlation(5, rng)
     matrix[1, 3] = matrix[3, 1] = np.nan
     with pytest.raises(InputError, match="not finite between regions 2 and 4"):
@@ -612,18 +605,16 @@ def test_layout_of_cni_needs_its_phenotypes_beside_it(tmp_path, bold):
 def test_evidence_on_a_slow_wave_checked_by_hand():
     """Rows are time: 0, 1, 0, -1, 0 has a lag-1 product sum of 0; a ramp -2…2 has 4 of 10."""
     ramp = np.arange(-2.0, 3.0)
-    evidence = _axis_evidence(np.outer(ramp, [1.0, -2.0, 1.0]))
-    assert evidence.along_rows == pytest.approx(4 / 10)
-    assert evidence.along_columns == pytest.approx(-4 / 6)
-    assert _AxisEvidence(0.5, 0.45).suggests is None
+    assert _autocorrelations(np.outer(ramp, [1.0, -2.0, 1.0])) == pytest.approx((4 / 10, -4 / 6))
+    assert _suggested((0.5, 0.45)) is None
 
 
 def test_evidence_is_not_misled_by_levels_of_regions(bold):
     values = bold(150, 116) + 500 * np.linspace(1, 3, 116)
-    assert _axis_evidence(values).suggests == "time-region"
-    assert _axis_evidence(values.T).suggests == "region-time"
+    assert _suggested(_autocorrelations(values)) == "time-region"
+    assert _suggested(_autocorrelations(values.T)) == "region-time"
     values[:, 3] = np.nan
-    assert _axis_evidence(values.T).suggests == "region-time"
+    assert _suggested(_autocorrelations(values.T)) == "region-time"
 
 
 def test_question_quotes_the_study(tmp_path, bold):

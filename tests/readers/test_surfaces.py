@@ -13,8 +13,8 @@ from nibabel.gifti import GiftiDataArray, GiftiImage, GiftiLabel, GiftiLabelTabl
 from biobgt import InputError, load_atlas, read_cohort
 from biobgt.base.limits import Limits, _variable_of
 from biobgt.data.atlas import BUNDLED
-from biobgt.readers import ReadOptions, foreign_images
-from biobgt.readers.images import ImageOptions, _of_other_side, side_of
+from biobgt.readers import ImageOptions, ReadOptions, foreign_images
+from biobgt.readers.formats import file_of_other_side, side_of
 
 LEFT, RIGHT = "CIFTI_STRUCTURE_CORTEX_LEFT", "CIFTI_STRUCTURE_CORTEX_RIGHT"
 
@@ -249,14 +249,17 @@ def test_names_of_freesurfers_labels_are_desikans(tmp_path, rng):
         ("sub-R_bold.func.gii", None, None),
     ],
 )
-def test_hemispheres_in_names(name, side, other):
-    assert (side_of(name), _of_other_side(name)) == (side, other)
+def test_hemispheres_in_names(tmp_path, name, side, other):
+    for file in filter(None, (name, other)):
+        (tmp_path / file).touch()
+    found = file_of_other_side(tmp_path / name, tmp_path)
+    assert (side_of(tmp_path / name), found and found.name) == (side, other)
 
 
 def test_what_is_missing_or_does_not_fit_is_a_sentence(recording, rng):
     folder, values = recording
     left = folder / "sub-01_task-rest_hemi-L_space-fsaverage5_bold.func.gii"
-    right = left.with_name(_of_other_side(left.name))
+    right = file_of_other_side(left, folder)
 
     def refused(match, **image):
         with pytest.raises(InputError, match=match):

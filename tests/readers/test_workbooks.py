@@ -17,7 +17,6 @@ from biobgt.readers import foreign_tables as workbook_cells
 from biobgt.readers import read_atlas, read_phenotypes
 from biobgt.readers import tables as workbooks
 from biobgt.readers.formats import read_file
-from biobgt.readers.images import read_image
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 SHARED_STRINGS = (
@@ -255,11 +254,11 @@ def test_an_image_that_declares_more_than_its_file_has_takes_no_memory(tmp_path,
     content[42:50] = np.array([900, 900, 900, 2], "<i2").tobytes()  # dim[1] to dim[4]
     (tmp_path / "x.nii").write_bytes(content)
     with pytest.raises(InputError, match="its header declares 2,916,000,000 bytes and the file has"):
-        read_image(tmp_path / "x.nii", options=labels)
+        read_file(tmp_path / "x.nii", ReadOptions(image=labels))
     content[42:50] = np.array([30_000, 30_000, 30_000, 2], "<i2").tobytes()
     (tmp_path / "x.nii").write_bytes(content)
     with pytest.raises(InputError, match="BIOBGT_MAX_VOXELS"):
-        read_image(tmp_path / "x.nii", options=labels)
+        read_file(tmp_path / "x.nii", ReadOptions(image=labels))
 
 
 def test_an_image_that_unpacks_to_gigabytes_is_refused_by_its_header(tmp_path, labels):
@@ -268,7 +267,7 @@ def test_an_image_that_unpacks_to_gigabytes_is_refused_by_its_header(tmp_path, l
     with gzip.open(tmp_path / "x.nii.gz", "wb", 9) as file:
         file.write(bytes(content) + bytes(2**27))
     with pytest.raises(InputError, match="BIOBGT_MAX_RATIO"):
-        read_image(tmp_path / "x.nii.gz", options=labels)
+        read_file(tmp_path / "x.nii.gz", ReadOptions(image=labels))
 
 
 @pytest.mark.parametrize(
@@ -304,7 +303,7 @@ def test_labels_that_are_no_whole_numbers_get_a_sentence(tmp_path, value):
     data[:3], data[3:] = 1, value
     nibabel.save(nibabel.Nifti1Image(data, AFFINE), tmp_path / "l.nii")
     with pytest.raises(InputError, match="must hold a whole number for each region"):
-        read_image(tmp_path / "x.nii", options=ImageOptions(labels=tmp_path / "l.nii"))
+        read_file(tmp_path / "x.nii", ReadOptions(image=ImageOptions(labels=tmp_path / "l.nii")))
 
 
 def test_confounds_that_are_links_out_of_the_folder_are_not_read(tmp_path, labels):
@@ -315,7 +314,7 @@ def test_confounds_that_are_links_out_of_the_folder_are_not_read(tmp_path, label
     (folder / "sub-01_task-rest_desc-confounds_timeseries.tsv").symlink_to("/etc/passwd")
     options = ImageOptions(labels=labels.labels, confounds="simple")
     with pytest.raises(InputError, match="link that leads out of the folder"):
-        read_image(folder / name, options=options)
+        read_file(folder / name, ReadOptions(image=options))
 
 
 def test_links_that_lead_in_circles_or_out_are_refused_and_the_rest_is_read(tmp_path):
