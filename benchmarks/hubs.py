@@ -27,7 +27,7 @@ from biobgt.hubs import (
     node_entanglement,
     vertex_entanglement,
 )
-from biobgt.hubs.measures import laplacian_changes
+from biobgt.hubs.resolvents import changed_regions, laplacian_change
 from biobgt.hubs.table import measure_hubs
 
 SIZES = (90, 200, 400, 1000)
@@ -171,10 +171,9 @@ def _plain_entropy(eigenvalues: list[float], beta: float) -> float:
 
 def _control_laplacian(weights: NDArray[np.float64], region: int) -> NDArray[np.float64]:
     matrix = np.diag(weights.sum(axis=1)) - weights
-    for i, members, change in laplacian_changes(weights, "control"):
-        if i == region:
-            matrix[np.ix_(members, members)] += change
-            break
+    if region in changed_regions(weights, "control"):
+        members, change = laplacian_change(weights, region, "control")
+        matrix[np.ix_(members, members)] += change
     return matrix
 
 

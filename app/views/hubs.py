@@ -45,10 +45,7 @@ from biobgt.hubs.evidence import (
     StudyReliability,
     comparison_rows,
     given_sentence,
-    measure_reliability,
     own_reliability_sentence,
-    reliability_caption,
-    reliability_rows,
     study_reliability,
     verdict_caption,
     verdict_sentence,
@@ -281,11 +278,11 @@ def _show_reliability(view: View) -> None:
     if own is None and study.table is None:
         caption(study.note)
         return
-    table = reliability_rows(study, own)
+    table = study.rows(own)
     numbers = {name: st.column_config.NumberColumn(name, format="%.2f") for name in table.columns[1:]}
     alt = "Reliability of each hub measure"
     show_table(table, key="reliability_table", columns=numbers, width="content", alt=alt)
-    caption(reliability_caption(study, own=own is not None))
+    caption(study.caption(own=own is not None))
 
 
 def _own_halves(view: View) -> pd.DataFrame | None:
@@ -319,7 +316,7 @@ def _show_table(view: View, measures: tuple[str, ...]) -> None:
         for name, names in view.atlas.labels.items()
     }
     for key, measure in called.items():
-        columns |= _columns(measure, measure_reliability(key, study))
+        columns |= _columns(measure, study.sentence(key))
     shown = [f"{measure}{what}" for measure in measures for what in ("", "_rank", "_hub")]
     ordered = table.sort_values(f"{NE}_rank", kind="stable")[["region", *shown, *view.atlas.labels]]
     show_table(

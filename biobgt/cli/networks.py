@@ -11,7 +11,7 @@ import typer
 
 from biobgt.base.arrays import FDR, passes
 from biobgt.base.files import file_names
-from biobgt.base.wording import capitalised, counted, not_ruled_out
+from biobgt.base.wording import capitalised, counted, not_ruled_out, signed
 from biobgt.cli.arguments import (
     OutOption,
     Where,
@@ -39,8 +39,16 @@ from biobgt.groups.features import (
     subject_features,
     whole_connectivity,
 )
-from biobgt.hubs.evidence import StudyReliability, study_reliability
-from biobgt.hubs.measures import EntanglementOptions, HubAnalysisOptions
+from biobgt.hubs.evidence import SIGNIFICANT, StudyReliability, study_reliability
+from biobgt.hubs.measures import (
+    HUB_MEASURES,
+    LITTLE_MEAN_CONNECTIVITY,
+    NEFF,
+    NULL_GRAPHS,
+    EntanglementOptions,
+    HubAnalysisOptions,
+    little_strength,
+)
 from biobgt.modules.compare import UNADJUSTED, ModuleDifference
 from biobgt.modules.measures import SHUFFLES, ModuleOptions, measure_columns
 from biobgt.results.measured import Measured
@@ -63,8 +71,6 @@ def hubs(
     biobgt hubs study/ --out hubs
     biobgt hubs demo:asd --out hubs --gamma 1 --workers 4
     """
-    from biobgt.hubs.evidence import agreement_sentence, little_strength_of
-
     with results_folder(out, job="hubs") as folder:
         with progress_bar("Hubs") as progress:
             result = analyse_hubs(cohort, settings, options, progress=progress, **where.of(cohort))
@@ -84,11 +90,37 @@ def hubs(
         write_reading(cohort, folder)
     print_settings(cohort, settings)
     print_table(result.summary, title="Agreement of node entanglement over people")
-    print_line(agreement_sentence(result.agreement, n_nulls=options.nulls))
-    for sentence in little_strength_of(result.mean_connectivity.values()) if cohort.kind.functional else ():
-        print_line(sentence)
+    print_line(_agreement_sentence(result.agreement, options.nulls))
+    little = sum(mean < LITTLE_MEAN_CONNECTIVITY for mean in result.mean_connectivity.values())
+    if little and cohort.kind.functional:
+        of_all = f"{little} of {counted(len(cohort), 'subject')}"
+        print_line(little_strength(f"the mean connectivity of {of_all} is below {LITTLE_MEAN_CONNECTIVITY:g}"))
     _print_reliability(cohort, norms, result.halves)
     print_line(f"Hub tables of {counted_people(len(set(cohort.persons)), len(cohort))} written to {out}")
+
+
+def _agreement_sentence(agreement: pd.DataFrame, n_nulls: int) -> str:
+    """Say over the subjects of a cohort how NE agrees with NEff beyond strength and degree."""
+    rows = agreement[agreement["reference"] == HUB_MEASURES[NEFF].title]
+    if not rows["partial"].notna().any():
+        return "Agreement beyond strength and degree is not defined in these graphs."
+    said = (
+        f"NE with NEff: Spearman's ρ is {signed(rows['spearman'].mean())} on average, and given strength and "
+        f"degree {signed(rows['partial'].mean())}; only the second is evidence that they agree"
+    )
+    if not n_nulls:
+        return f"{said}. It was not compared with null graphs; --nulls {NULL_GRAPHS} does so."
+    if 2 / (1 + n_nulls) > SIGNIFICANT:
+        return (
+            f"{said}. With {n_nulls} null graphs p cannot go below {2 / (1 + n_nulls):.2g}; --nulls {NULL_GRAPHS} can."
+        )
+    known = rows[rows["p"].notna()]
+    marked = known[known["p"] <= SIGNIFICANT]
+    above = int((marked["partial"] > marked["null_high"]).sum())
+    return (
+        f"{said}. Beyond their null graphs (p ≤ {SIGNIFICANT:g}, two-sided) it is higher in {above} and lower in "
+        f"{len(marked) - above} of {counted(len(known), 'subject')}."
+    )
 
 
 def _print_reliability(cohort: Cohort, norms: StudyReliability, halves: pd.DataFrame) -> None:

@@ -63,7 +63,6 @@ from biobgt.hubs.measures import (
     EntanglementOptions,
     HubMeasure,
     HubOptions,
-    has_little_fc_strength,
     little_strength,
     notes_on,
 )
@@ -179,9 +178,9 @@ def _group_band(measured: "Measured", options: HubCurvesOptions) -> _GroupBand:
     members = group_members(measured)
     curves = [measured.of(member.id).hub_curves(options, options.measures) for member in members]
     persons = [person_of(member.id) for member in members]
-    found = group_curves(curves, options.gamma, persons=persons, scale=options.scale)
+    mean, sd = group_curves(curves, options.gamma, persons=persons, scale=options.scale)
     name = measured.subject.group or "whole cohort"
-    return _GroupBand(name, found.n_subjects, found.n_recordings, found.mean, found.sd)
+    return _GroupBand(name, len(set(persons)), len(members), mean, sd)
 
 
 @dataclass(frozen=True, eq=False)
@@ -725,7 +724,7 @@ def _little_strength_sentence(measured: "Measured") -> str:
         One subject.
     """
     mean = measured.mean_connectivity()[0]
-    if not (measured.kind.functional and has_little_fc_strength(mean)):
+    if not (measured.kind.functional and mean < LITTLE_MEAN_CONNECTIVITY):
         return ""
     return little_strength(f"this subject's mean connectivity is {signed(mean, 3)}")
 

@@ -1,4 +1,9 @@
-"""Classical hub measures: FC strength, degree, efficiency, betweenness, closeness and eigenvector centrality."""
+"""Classical hub measures: FC strength, degree, efficiency, betweenness, closeness and eigenvector centrality.
+
+They are here to compare node entanglement with: the paper holds that NE tells hubs apart better than these (Appendix
+B). The definitions are bctpy's where bctpy has one, to which the tests hold them; SciPy and NumPy do the work because
+bctpy's Dijkstra is pure Python. Lengths are 1/weight and efficiency the mean of 1/distance (Latora & Marchiori 2001).
+"""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +13,6 @@ from scipy.sparse.csgraph import dijkstra, shortest_path
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.graph import BrainGraph, Graph, check_connectivity, nonnegative_weights
-
-# What hub measures are computed on: nonnegative weights, and the full connectivity behind them.
 
 
 def hub_weights(graph: Graph) -> FloatArray:
@@ -51,12 +54,6 @@ def full_connectivity(graph: BrainGraph, connectivity: FloatArray | None) -> Flo
     return full
 
 
-# Efficiency: how short the paths from a region are, in the whole graph and among its neighbours.
-#
-# Lengths are 1/weight and efficiency the mean of 1/distance (Latora & Marchiori 2001). The definitions are bctpy's, to
-# which the tests hold them; SciPy and NumPy do the work because bctpy's Dijkstra is pure Python.
-
-
 def node_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     """Nodal global efficiency, NEff(i) = Σ_{j≠i} 1/d(i, j) / (n − 1); its mean is the global efficiency.
 
@@ -72,7 +69,7 @@ def node_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     ndarray, shape (n,)
         A region that cannot be reached adds 0, so an isolated region has NEff 0.
     """
-    distances = _path_lengths(hub_weights(adjacency), weighted=weighted)
+    distances: FloatArray = shortest_path(_edge_lengths(adjacency, weighted=weighted))
     np.fill_diagonal(distances, np.inf)
     efficiency: FloatArray = (1 / distances).sum(axis=1) / (len(distances) - 1)
     return efficiency
@@ -97,7 +94,9 @@ def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     """
     weights = hub_weights(adjacency)
     roots = np.cbrt(weights) if weighted else (weights > 0).astype(np.float64)
-    lengths = _lengths(roots)
+    with np.errstate(divide="ignore"):
+        lengths = 1 / roots
+    np.fill_diagonal(lengths, 0)
     efficiency = np.zeros(len(weights))
     for i, row in enumerate(roots):
         neighbours = np.flatnonzero(row)
@@ -111,31 +110,11 @@ def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     return efficiency
 
 
-def _path_lengths(weights: FloatArray, *, weighted: bool = True) -> FloatArray:
-    """Lengths of the shortest paths between all pairs of regions.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (n, n)
-        Nonnegative; an edge of weight w has length 1/w, or 1 where ``weighted`` is false.
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-        Infinite between regions that no path connects, 0 on the diagonal.
-    """
-    edges = csr_array(weights)
+def _edge_lengths(adjacency: Graph, *, weighted: bool) -> csr_array:
+    """The lengths of a graph's edges: 1/w for one of weight w, or 1 where weights do not count."""
+    edges = csr_array(hub_weights(adjacency))
     edges.data = 1 / edges.data if weighted else np.ones_like(edges.data)
-    # "auto" takes Dijkstra on a sparse graph and Floyd-Warshall on a dense one.
-    distances: FloatArray = shortest_path(edges, method="auto", directed=True)
-    return distances
-
-
-def _lengths(strengths: FloatArray) -> FloatArray:
-    with np.errstate(divide="ignore"):
-        lengths: FloatArray = 1 / strengths
-    np.fill_diagonal(lengths, 0)
-    return lengths
+    return edges
 
 
 def _relaxed(lengths: FloatArray) -> FloatArray:
@@ -145,12 +124,6 @@ def _relaxed(lengths: FloatArray) -> FloatArray:
         np.add(lengths[:, k, None], lengths[k], out=through)
         np.minimum(lengths, through, out=lengths)
     return lengths
-
-
-# Classical hub measures: FC strength, degree, betweenness, closeness and eigenvector centrality.
-#
-# The definitions are bctpy's where bctpy has one. They are here to compare node entanglement with: the paper holds
-# that NE tells hubs apart better than these (Appendix B).
 
 
 def fc_strength(connectivity: Graph) -> FloatArray:
@@ -208,7 +181,7 @@ def closeness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     ndarray, shape (n,)
         0 for an isolated region.
     """
-    distances = _path_lengths(hub_weights(adjacency), weighted=weighted)
+    distances: FloatArray = shortest_path(_edge_lengths(adjacency, weighted=weighted))
     reached = np.isfinite(distances)
     total = np.where(reached, distances, 0).sum(axis=1)
     others = reached.sum(axis=1) - 1
@@ -256,8 +229,7 @@ def betweenness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     -------
     ndarray, shape (n,)
     """
-    edges = csr_array(hub_weights(adjacency))
-    edges.data = 1 / edges.data if weighted else np.ones_like(edges.data)
+    edges = _edge_lengths(adjacency, weighted=weighted)
     # Dijkstra adds lengths outwards from the source, as the test for a tie below does: equal means equal.
     distances = dijkstra(edges)
     lengths = np.where(edges.toarray() > 0, edges.toarray(), np.inf)

@@ -1,4 +1,11 @@
-"""Node entanglement (NE): how much the spectral entropy changes when one region is perturbed."""
+"""Node entanglement (NE): how much the spectral entropy of a graph changes when one region is perturbed.
+
+NE(i) = |S(G_i) − S(G)| in bits (Definition 1), with G_i the graph after a perturbation of region i. The density matrix
+is ρ = exp(−γL)/Z with L the Laplacian and Z = Tr exp(−γL) (Proposition 1), and the entropy S = −Tr ρ log₂ ρ (Eq. 5):
+it depends on the eigenvalues of L only. In this order: entropies of spectra; the spectra of all perturbed graphs, exact
+or to first order; the same entropies from resolvents, where these are cheaper; NE; and vertex entanglement, its source.
+Whether NE agrees with other hub measures depends on γ: see docs/plausibility.md.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,22 +19,14 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.data.graph import Graph, check_choice
 from biobgt.hubs.classical import hub_weights
-from biobgt.hubs.measures import (
-    DEFAULT_GAMMA,
-    DEFAULT_PERTURBATION,
-    GAMMAS,
-    Perturbation,
-    changed_regions,
-    laplacian_changes,
-    neighbourhoods,
-)
-from biobgt.hubs.resolvents import resolvents_are_cheaper, trace_changes
+from biobgt.hubs.measures import DEFAULT_GAMMA, DEFAULT_PERTURBATION, GAMMAS, Perturbation
+from biobgt.hubs.resolvents import changed_regions, laplacian_change, resolvents_are_cheaper, trace_changes
 
-# Spectral entropy of a graph: how evenly information spreads over its diffusion modes.
-#
-# The density matrix is ρ = exp(−γL)/Z with L the Laplacian and Z = Tr exp(−γL) (Proposition 1), and the entropy S =
-# −Tr ρ log₂ ρ (Eq. 5). Both depend on the eigenvalues of L only, so everything here takes spectra.
+_Gammas = float | Sequence[float] | FloatArray
+_SpectrumMethod = Literal["exact", "first-order"]
+EntanglementMethod = Literal["exact", "first-order", "mean-field"]
 
+# Spectral entropy: how evenly information spreads over the diffusion modes of a graph.
 
 _LOG2 = float(np.log(2))
 # exp(−750) is zero in double precision: beyond it a mode carries nothing, and γλ itself could overflow.
@@ -35,39 +34,43 @@ _DEAD_MODE = 750.0
 _LONG_GRID = 32
 
 
-def laplacian(weights: FloatArray) -> FloatArray:
-    """Graph Laplacian: strengths on the diagonal, minus the weights off it.
+def check_gammas(gammas: _Gammas) -> FloatArray:
+    """Return γ values as a vector, or say which one is not a diffusion time."""
+    values = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
+    if values.ndim != 1 or not len(values):
+        raise InputError(f"γ must be a number or a list of numbers, not an array of shape {values.shape}.")
+    wrong = values[~(np.isfinite(values) & (values >= 0))]
+    if len(wrong):
+        raise InputError(f"γ is a diffusion time and must be finite and 0 or more, not {wrong[0]}.")
+    return values
+
+
+def _diffusion_times(gammas: _Gammas, absolute_gammas: _Gammas | None, *, unit: float) -> FloatArray:
+    """Return absolute γ, shape (n_gammas,), or say which is none.
 
     Parameters
     ----------
-    weights : ndarray, shape (n, n)
-
-    Returns
-    -------
-    ndarray, shape (n, n)
+    gammas : float or sequence of float, length n_gammas
+        In units of 1/mean(λ).
+    absolute_gammas : float or sequence of float, length n_gammas, or None
+        The same as absolute numbers, in place of ``gammas``.
+    unit : float
+        1/mean(λ).
     """
-    matrix = -weights
-    np.fill_diagonal(matrix, weights.sum(axis=1))
-    return matrix
+    return check_gammas(gammas) * unit if absolute_gammas is None else check_gammas(absolute_gammas)
 
 
-def _clean_eigenvalues(eigenvalues: FloatArray) -> FloatArray:
-    """Set to exactly zero what a solver cannot tell from zero.
+def gamma_unit(adjacency: Graph) -> float:
+    """Return the natural unit of γ without any spectrum: the mean eigenvalue is the mean strength."""
+    strength = float(hub_weights(adjacency).sum(axis=0).mean())
+    return 1 / strength if strength > 0 else 1.0
 
-    A Laplacian has one zero eigenvalue for each connected component. Rounding leaves dust of either sign,
-    which a large γ would blow up, and which would be counted wrongly as components.
 
-    Parameters
-    ----------
-    eigenvalues : ndarray, shape (..., n)
-
-    Returns
-    -------
-    ndarray, shape (..., n)
-    """
-    n = eigenvalues.shape[-1]
-    dust = n * np.finfo(np.float64).eps * eigenvalues.max(axis=-1, keepdims=True)
-    return np.where(eigenvalues <= dust, 0.0, eigenvalues)
+def _propagator(eigenvalues: FloatArray, gamma: float) -> tuple[FloatArray, FloatArray]:
+    """Return γλ (cut off where a mode is dead) and exp(−γλ)."""
+    with np.errstate(over="ignore"):
+        decay = np.minimum(gamma * eigenvalues, _DEAD_MODE)
+    return decay, np.exp(-decay)
 
 
 def spectral_entropy(eigenvalues: FloatArray, absolute_gamma: float) -> FloatArray:
@@ -91,38 +94,6 @@ def spectral_entropy(eigenvalues: FloatArray, absolute_gamma: float) -> FloatArr
     partition = propagator.sum(axis=-1)
     energy = np.einsum("...j,...j->...", decay, propagator) / partition
     return (np.log(partition) + energy) / _LOG2
-
-
-def _entropy_curve(eigenvalues: FloatArray, gammas: FloatArray) -> FloatArray:
-    """Spectral entropy of several graphs at several γ.
-
-    On a long, evenly spaced grid exp(−(a+b)λ) = exp(−aλ)·exp(−bλ) leaves about √n_gammas exponentials to
-    compute for each eigenvalue instead of n_gammas; a matrix product does the rest.
-
-    Parameters
-    ----------
-    eigenvalues : ndarray, shape (n_graphs, n)
-    gammas : ndarray, shape (n_gammas,)
-
-    Returns
-    -------
-    ndarray, shape (n_gammas, n_graphs)
-    """
-    steps = np.diff(gammas)
-    if len(gammas) < _LONG_GRID or not np.allclose(steps, steps[0], rtol=1e-9, atol=0):
-        return np.stack([spectral_entropy(eigenvalues, gamma) for gamma in gammas])
-    n_fine = round(np.sqrt(len(gammas)))
-    fine = steps[0] * np.arange(n_fine)[:, None]
-    coarse = gammas[::n_fine, None]
-    partition = np.empty((len(eigenvalues), len(coarse) * n_fine))
-    energy = np.empty_like(partition)
-    with np.errstate(over="ignore"):
-        for i, spectrum in enumerate(eigenvalues):
-            slow, fast = np.exp(-coarse * spectrum), np.exp(-fine * spectrum)
-            partition[i] = (slow @ fast.T).ravel()
-            energy[i] = ((slow * spectrum) @ fast.T).ravel()
-    partition, energy = partition[:, : len(gammas)], energy[:, : len(gammas)]
-    return ((np.log(partition) + gammas * energy / partition) / _LOG2).T
 
 
 def mean_field_entropy(eigenvalues: FloatArray, absolute_gamma: float) -> FloatArray:
@@ -158,61 +129,207 @@ def mean_field_entropy(eigenvalues: FloatArray, absolute_gamma: float) -> FloatA
     return (energy + np.log(partition)) / _LOG2
 
 
-def check_gammas(gammas: float | Sequence[float] | FloatArray) -> FloatArray:
-    """Return γ values as a vector, or say which one is not a diffusion time."""
-    values = np.atleast_1d(np.asarray(gammas, dtype=np.float64))
-    if values.ndim != 1 or not len(values):
-        raise InputError(f"γ must be a number or a list of numbers, not an array of shape {values.shape}.")
-    wrong = values[~(np.isfinite(values) & (values >= 0))]
-    if len(wrong):
-        raise InputError(f"γ is a diffusion time and must be finite and 0 or more, not {wrong[0]}.")
-    return values
+def _entropy_curve(eigenvalues: FloatArray, gammas: FloatArray) -> FloatArray:
+    """Spectral entropy of several graphs at several γ.
 
+    On a long, evenly spaced grid exp(−(a+b)λ) = exp(−aλ)·exp(−bλ) leaves about √n_gammas exponentials to
+    compute for each eigenvalue instead of n_gammas; a matrix product does the rest.
 
-def _propagator(eigenvalues: FloatArray, gamma: float) -> tuple[FloatArray, FloatArray]:
-    """Return γλ (cut off where a mode is dead) and exp(−γλ)."""
+    Parameters
+    ----------
+    eigenvalues : ndarray, shape (n_graphs, n)
+    gammas : ndarray, shape (n_gammas,)
+
+    Returns
+    -------
+    ndarray, shape (n_gammas, n_graphs)
+    """
+    steps = np.diff(gammas)
+    if len(gammas) < _LONG_GRID or not np.allclose(steps, steps[0], rtol=1e-9, atol=0):
+        return np.stack([spectral_entropy(eigenvalues, gamma) for gamma in gammas])
+    n_fine = round(np.sqrt(len(gammas)))
+    fine = steps[0] * np.arange(n_fine)[:, None]
+    coarse = gammas[::n_fine, None]
+    partition = np.empty((len(eigenvalues), len(coarse) * n_fine))
+    energy = np.empty_like(partition)
     with np.errstate(over="ignore"):
-        decay = np.minimum(gamma * eigenvalues, _DEAD_MODE)
-    return decay, np.exp(-decay)
+        for i, spectrum in enumerate(eigenvalues):
+            slow, fast = np.exp(-coarse * spectrum), np.exp(-fine * spectrum)
+            partition[i] = (slow @ fast.T).ravel()
+            energy[i] = ((slow * spectrum) @ fast.T).ravel()
+    partition, energy = partition[:, : len(gammas)], energy[:, : len(gammas)]
+    return ((np.log(partition) + gammas * energy / partition) / _LOG2).T
 
 
-# First-order eigenvalues of every perturbed Laplacian: λ_j + v_jᵀ ΔL v_j.
-#
-# One eigendecomposition of the original graph serves all regions (Huang et al. 2024). The quadratic forms are written
-# as matrix products over all regions and eigenvectors together.
+# Laplacian spectra of a graph and of its perturbation at every region: computed once, any diffusion time is then cheap.
 
-
+# Two entropies of some bits each are equal when they differ by less; otherwise rounding would rank regions.
+_BITS_OF_EIGENVALUES = 1e-13
 # Eigenvalues closer than this share of the largest are one eigenvalue: their vectors are not told apart.
 _SAME_EIGENVALUE = 1e-10
 # Below this share of connected pairs, as among citing papers, a product over connections is much the faster one.
 _SPARSE = 0.01
 
 
-def _first_order_spectra(weights: FloatArray, perturbation: Perturbation) -> tuple[FloatArray, FloatArray]:
-    """Return the original eigenvalues and, to first order, those after the perturbation of each region.
+@dataclass(frozen=True, eq=False)
+class Spectra:
+    """Laplacian eigenvalues of a graph and of its perturbation at every region.
 
-    Where an eigenvalue is repeated its eigenvectors are an arbitrary basis, and the first order is given by the
-    eigenvalues of VᵀΔLV on the eigenspace; so the result does not depend on the order of the regions.
+    Attributes
+    ----------
+    original : ndarray, shape (n,)
+        Ascending, with an exact zero for each connected component.
+    perturbed : ndarray, shape (n, n)
+        Row i: the graph after the perturbation of region i. Ascending, or to first order in the order of the
+        original eigenvalues they come from.
+    perturbation : {"control", "remove"}
+    """
+
+    original: FloatArray
+    perturbed: FloatArray
+    perturbation: Perturbation
+
+    @property
+    def gamma_unit(self) -> float:
+        """The natural unit of γ, 1/mean(λ); 1 for a graph without edges, where γ changes nothing."""
+        mean = float(self.original.mean())
+        return 1 / mean if mean > 0 else 1.0
+
+    def entropy(self, gammas: _Gammas) -> FloatArray:
+        """Entropy of the unperturbed graph in bits, shape (n_gammas,), with γ in units of 1/mean(λ)."""
+        return _entropy_curve(self.original[None], check_gammas(gammas) * self.gamma_unit)[:, 0]
+
+    def entropy_change(
+        self, gammas: _Gammas = DEFAULT_GAMMA, *, absolute_gammas: _Gammas | None = None, mean_field: bool = False
+    ) -> FloatArray:
+        """ΔS = S(G_i) − S(G) in bits, with its sign.
+
+        Parameters
+        ----------
+        gammas : float or sequence of float, length n_gammas
+            In units of 1/mean(λ).
+        absolute_gammas : float or sequence of float, length n_gammas, optional
+            The same as absolute numbers, in place of ``gammas``.
+        mean_field : bool
+            Take both entropies in the mean-field approximation of Theorem 1.
+
+        Returns
+        -------
+        ndarray, shape (n_gammas, n)
+        """
+        times = _diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+        graphs = np.vstack([self.original, self.perturbed])
+        if mean_field:
+            entropy = np.stack([mean_field_entropy(graphs, gamma) for gamma in times])
+        else:
+            entropy = _entropy_curve(graphs, times)
+        change = entropy[:, 1:] - entropy[:, :1]
+        change[np.abs(change) < _BITS_OF_EIGENVALUES] = 0
+        return change
+
+    def spectrum_after(self, region: int) -> FloatArray:
+        """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
+        return np.sort(self.perturbed[region])
+
+    def knows(self, gammas: _Gammas) -> bool:
+        """Whether nothing is left to measure at these γ: eigenvalues serve any."""
+        return True
+
+
+def control_spectra(
+    adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION, method: _SpectrumMethod = "exact"
+) -> Spectra:
+    """Compute the spectra behind node entanglement: the graph's own, and one for each perturbed region.
+
+    Parameters
+    ----------
+    adjacency : ndarray, shape (n, n), or BrainGraph
+    perturbation : {"control", "remove"}
+    method : {"exact", "first-order"}
+        Eigenvalues of every perturbed Laplacian, or first-order perturbation of the original ones.
+
+    Returns
+    -------
+    Spectra
+    """
+    weights = hub_weights(adjacency)
+    check_choice("perturbation", perturbation, get_args(Perturbation))
+    check_choice("method", method, get_args(_SpectrumMethod))
+    matrix = _laplacian(weights)
+    if method == "exact":
+        original = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
+        perturbed = np.tile(original, (len(weights), 1))
+        for i in changed_regions(weights, perturbation):
+            members, change = laplacian_change(weights, i, perturbation)
+            altered = matrix.copy()
+            altered[np.ix_(members, members)] += change
+            perturbed[i] = np.linalg.eigvalsh(altered)
+    else:
+        original, vectors = np.linalg.eigh(matrix)
+        perturbed = original + _first_order_shift(weights, original, vectors, perturbation)
+    return Spectra(_clean_eigenvalues(original), _clean_eigenvalues(perturbed), perturbation)
+
+
+def _laplacian(weights: FloatArray) -> FloatArray:
+    """Strengths on the diagonal, minus the weights off it, shape (n, n)."""
+    matrix = -weights
+    np.fill_diagonal(matrix, weights.sum(axis=1))
+    return matrix
+
+
+def _clean_eigenvalues(eigenvalues: FloatArray) -> FloatArray:
+    """Set to exactly zero what a solver cannot tell from zero.
+
+    A Laplacian has one zero eigenvalue for each connected component. Rounding leaves dust of either sign,
+    which a large γ would blow up, and which would be counted wrongly as components.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray, shape (..., n)
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+    """
+    n = eigenvalues.shape[-1]
+    dust = n * np.finfo(np.float64).eps * eigenvalues.max(axis=-1, keepdims=True)
+    return np.where(eigenvalues <= dust, 0.0, eigenvalues)
+
+
+def _first_order_shift(
+    weights: FloatArray, original: FloatArray, vectors: FloatArray, perturbation: Perturbation
+) -> FloatArray:
+    """How far the perturbation of each region moves the eigenvalues, to first order: v_jᵀ ΔL v_j.
+
+    One eigendecomposition of the original graph serves all regions (Huang et al. 2024). Where an eigenvalue is repeated
+    its eigenvectors are an arbitrary basis, and the first order is given by the eigenvalues of VᵀΔLV on the eigenspace;
+    so the result does not depend on the order of the regions.
 
     Parameters
     ----------
     weights : ndarray, shape (n, n)
+    original : ndarray, shape (n,)
+        Eigenvalues of the Laplacian, ascending.
+    vectors : ndarray, shape (n, n)
+        Its eigenvectors, in columns.
     perturbation : {"control", "remove"}
 
     Returns
     -------
-    original : ndarray, shape (n,)
-    perturbed : ndarray, shape (n, n)
-        Row i for region i, in the order of the original eigenvalues.
+    ndarray, shape (n, n)
+        Row i for region i, in the order of the eigenvalues.
     """
-    original, vectors = np.linalg.eigh(laplacian(weights))
     shift = (_control_shift if perturbation == "control" else _remove_shift)(weights, vectors)
-    repeated = _repeated_eigenvalues(original)
-    if repeated:
-        for i, members, change in laplacian_changes(weights, perturbation):
-            for block in repeated:
-                shift[i, block] = _shift_of_repeated(vectors[members, block], change)
-    return original, original + shift
+    # Runs of equal eigenvalues, without the zeros: on those no perturbation has any effect to first order.
+    gap = _SAME_EIGENVALUE * original[-1]
+    edges = np.flatnonzero(np.diff(original) > gap) + 1
+    runs = [slice(*run) for run in zip(np.r_[0, edges], np.r_[edges, len(original)], strict=True)]
+    repeated = [run for run in runs if run.stop - run.start > 1 and original[run.start] > gap]
+    for i in changed_regions(weights, perturbation) if repeated else ():
+        members, change = laplacian_change(weights, i, perturbation)
+        for run in repeated:
+            shift[i, run] = _shift_of_repeated(vectors[members, run], change)
+    return shift
 
 
 def _control_shift(weights: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -285,182 +402,7 @@ def _shift_of_repeated(vectors: FloatArray, change: FloatArray) -> FloatArray:
     return np.sort(np.append(np.linalg.eigvalsh(triangle @ change @ triangle.T), np.zeros(k - m)))
 
 
-def _repeated_eigenvalues(eigenvalues: FloatArray) -> list[slice]:
-    """Runs of equal eigenvalues, without the zeros: on those no perturbation has any effect to first order."""
-    gap = _SAME_EIGENVALUE * eigenvalues[-1]
-    edges = np.flatnonzero(np.diff(eigenvalues) > gap) + 1
-    starts, stops = np.r_[0, edges], np.r_[edges, len(eigenvalues)]
-    return [
-        slice(start, stop)
-        for start, stop in zip(starts, stops, strict=True)
-        if stop - start > 1 and eigenvalues[start] > gap
-    ]
-
-
-# Laplacian spectra of a graph and of its perturbation at every region.
-#
-# The spectra do not depend on γ: they are computed once, and any diffusion time is then cheap. They are all that node
-# entanglement needs, and they answer "why this region?": its spectrum and entropy before and after.
-
-
-SpectrumMethod = Literal["exact", "first-order"]
-Gammas = float | Sequence[float] | FloatArray
-
-# Two entropies of some bits each are equal when they differ by less; otherwise rounding would rank regions.
-_BITS_OF_EIGENVALUES = 1e-13
-
-
-@dataclass(frozen=True, eq=False)
-class Spectra:
-    """Laplacian eigenvalues of a graph and of its perturbation at every region.
-
-    Attributes
-    ----------
-    original : ndarray, shape (n,)
-        Ascending, with an exact zero for each connected component.
-    perturbed : ndarray, shape (n, n)
-        Row i: the graph after the perturbation of region i. Ascending, or to first order in the order of the
-        original eigenvalues they come from.
-    perturbation : {"control", "remove"}
-    method : {"exact", "first-order"}
-    """
-
-    original: FloatArray
-    perturbed: FloatArray
-    perturbation: Perturbation
-    method: SpectrumMethod
-
-    @property
-    def gamma_unit(self) -> float:
-        """The natural unit of γ, 1/mean(λ); 1 for a graph without edges, where γ changes nothing."""
-        mean = float(self.original.mean())
-        return 1 / mean if mean > 0 else 1.0
-
-    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
-        """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
-        return _entropy_curve(self.original[None], _diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit))[
-            :, 0
-        ]
-
-    def entropy_change(
-        self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None, mean_field: bool = False
-    ) -> FloatArray:
-        """ΔS = S(G_i) − S(G) in bits, with its sign.
-
-        Parameters
-        ----------
-        gammas : float or sequence of float, length n_gammas
-            In units of 1/mean(λ).
-        absolute_gammas : float or sequence of float, length n_gammas, optional
-            The same as absolute numbers, in place of ``gammas``.
-        mean_field : bool
-            Take both entropies in the mean-field approximation of Theorem 1.
-
-        Returns
-        -------
-        ndarray, shape (n_gammas, n)
-        """
-        times = _diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
-        graphs = np.vstack([self.original, self.perturbed])
-        if mean_field:
-            entropy = np.stack([mean_field_entropy(graphs, gamma) for gamma in times])
-        else:
-            entropy = _entropy_curve(graphs, times)
-        change = entropy[:, 1:] - entropy[:, :1]
-        change[np.abs(change) < _BITS_OF_EIGENVALUES] = 0
-        return change
-
-    def spectrum_after(self, region: int) -> FloatArray:
-        """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
-        return np.sort(self.perturbed[region])
-
-    def knows(self, gammas: Gammas) -> bool:
-        """Whether nothing is left to measure at these γ: eigenvalues serve any."""
-        return True
-
-
-def _diffusion_times(gammas: Gammas, absolute_gammas: Gammas | None, *, unit: float) -> FloatArray:
-    """Return absolute γ, shape (n_gammas,), or say which is none.
-
-    Parameters
-    ----------
-    gammas : float or sequence of float, length n_gammas
-        In units of 1/mean(λ).
-    absolute_gammas : float or sequence of float, length n_gammas, or None
-        The same as absolute numbers, in place of ``gammas``.
-    unit : float
-        1/mean(λ).
-    """
-    return check_gammas(gammas) * unit if absolute_gammas is None else check_gammas(absolute_gammas)
-
-
-def gamma_unit(adjacency: Graph) -> float:
-    """Return the natural unit of γ without any spectrum: the mean eigenvalue is the mean strength."""
-    strength = float(hub_weights(adjacency).sum(axis=0).mean())
-    return 1 / strength if strength > 0 else 1.0
-
-
-def control_spectra(
-    adjacency: Graph, *, perturbation: Perturbation = DEFAULT_PERTURBATION, method: SpectrumMethod = "exact"
-) -> Spectra:
-    """Compute the spectra behind node entanglement: the graph's own, and one for each perturbed region.
-
-    Parameters
-    ----------
-    adjacency : ndarray, shape (n, n), or BrainGraph
-    perturbation : {"control", "remove"}
-    method : {"exact", "first-order"}
-        Eigenvalues of every perturbed Laplacian, or first-order perturbation of the original ones.
-
-    Returns
-    -------
-    Spectra
-    """
-    weights = hub_weights(adjacency)
-    check_choice("perturbation", perturbation, get_args(Perturbation))
-    check_choice("method", method, get_args(SpectrumMethod))
-    if method == "exact":
-        original, perturbed = _exact_spectra(weights, perturbation)
-    else:
-        original, perturbed = _first_order_spectra(weights, perturbation)
-    return Spectra(_clean_eigenvalues(original), _clean_eigenvalues(perturbed), perturbation, method)
-
-
-def _perturbed_spectrum(weights: FloatArray, region: int, perturbation: Perturbation) -> FloatArray:
-    """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending and with exact zeros.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (n, n)
-    region : int
-        Counted from 0.
-    perturbation : {"control", "remove"}
-    """
-    matrix = laplacian(weights)
-    for batch in neighbourhoods(weights, np.intersect1d(changed_regions(weights, perturbation), [region])):
-        members = batch.members[0]
-        matrix[np.ix_(members, members)] += batch.changes(weights, perturbation)[0]
-    return _clean_eigenvalues(np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64))
-
-
-def _exact_spectra(weights: FloatArray, perturbation: Perturbation) -> tuple[FloatArray, FloatArray]:
-    matrix = laplacian(weights)
-    original = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
-    perturbed = np.tile(original, (len(weights), 1))
-    for i, members, change in laplacian_changes(weights, perturbation):
-        altered = matrix.copy()
-        altered[np.ix_(members, members)] += change
-        perturbed[i] = np.linalg.eigvalsh(altered)
-    return original, perturbed
-
-
-# Exact entropies of a graph and of its perturbation at every region, by the cheaper of two ways.
-#
-# By eigenvalues (:class:`biobgt.hubs.entanglement.Spectra`): one eigenvalue problem for each region, then any
-# diffusion time. By resolvents (:class:`Resolvents`): one eigenvalue problem in all, then a little for each diffusion
-# time. Both give the same entropies to 1e-10 bits; :func:`biobgt.hubs.resolvents.resolvents_are_cheaper` says which is
-# taken.
-
+# Exact entropies of a graph and of its perturbation at every region, from resolvents.
 
 # γλ up to which resolvents are exact: beyond it rounding of a zero eigenvalue counts, which eigenvalues are cleaned of.
 _LARGEST_DECAY = 1e4
@@ -499,7 +441,7 @@ class _Resolvents:
         """
         check_choice("perturbation", perturbation, get_args(Perturbation))
         weights = hub_weights(adjacency)
-        eigenvalues, vectors = np.linalg.eigh(laplacian(weights))
+        eigenvalues, vectors = np.linalg.eigh(_laplacian(weights))
         return cls(weights, _clean_eigenvalues(eigenvalues), vectors, perturbation)
 
     @cached_property
@@ -509,14 +451,18 @@ class _Resolvents:
 
     def spectrum_after(self, region: int) -> FloatArray:
         """Laplacian eigenvalues after the perturbation of one region, shape (n,), ascending."""
-        return _perturbed_spectrum(self.weights, region, self.perturbation)
+        matrix = _laplacian(self.weights)
+        if region in changed_regions(self.weights, self.perturbation):
+            members, change = laplacian_change(self.weights, region, self.perturbation)
+            matrix[np.ix_(members, members)] += change
+        return _clean_eigenvalues(np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64))
 
-    def entropy(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
-        """Entropy of the unperturbed graph in bits, shape (n_gammas,); γ is given as in :meth:`entropy_change`."""
-        times = _diffusion_times(gammas, absolute_gammas, unit=self.gamma_unit)
+    def entropy(self, gammas: _Gammas) -> FloatArray:
+        """Entropy of the unperturbed graph in bits, shape (n_gammas,), with γ in units of 1/mean(λ)."""
+        times = check_gammas(gammas) * self.gamma_unit
         return np.array([spectral_entropy(self.original, time) for time in times])
 
-    def entropy_change(self, gammas: Gammas = DEFAULT_GAMMA, *, absolute_gammas: Gammas | None = None) -> FloatArray:
+    def entropy_change(self, gammas: _Gammas = DEFAULT_GAMMA, *, absolute_gammas: _Gammas | None = None) -> FloatArray:
         """ΔS = S(G_i) − S(G) in bits, with its sign.
 
         Parameters
@@ -534,9 +480,9 @@ class _Resolvents:
         self._measure(np.unique([time for time in times if time not in self._known]))
         return np.stack([self._known[time] for time in times])
 
-    def knows(self, gammas: Gammas) -> bool:
+    def knows(self, gammas: _Gammas) -> bool:
         """Whether nothing is left to measure at these γ, in units of 1/mean(λ)."""
-        return all(time in self._known for time in _diffusion_times(gammas, None, unit=self.gamma_unit))
+        return all(time in self._known for time in check_gammas(gammas) * self.gamma_unit)
 
     def _measure(self, times: FloatArray) -> None:
         with np.errstate(over="ignore"):
@@ -565,18 +511,19 @@ class _Resolvents:
 
 
 PerturbedGraphs = Spectra | _Resolvents
-ExactWay = Literal["cheaper", "eigenvalues", "resolvents"]
 
 
 def perturbed_graphs(
     adjacency: Graph,
-    gammas: Gammas = GAMMAS,
+    gammas: _Gammas = GAMMAS,
     *,
-    absolute_gammas: Gammas | None = None,
+    absolute_gammas: _Gammas | None = None,
     perturbation: Perturbation = DEFAULT_PERTURBATION,
-    way: ExactWay = "cheaper",
 ) -> PerturbedGraphs:
-    """Prepare the exact entropies of a graph and its perturbations.
+    """Prepare the exact entropies of a graph and its perturbations, by whichever of two ways takes less.
+
+    By eigenvalues it is one eigenvalue problem for each region, then any diffusion time; by resolvents one eigenvalue
+    problem in all, then a little for each diffusion time. Both give the same entropies to 1e-10 bits.
 
     Parameters
     ----------
@@ -586,25 +533,11 @@ def perturbed_graphs(
     absolute_gammas : float or sequence of float, length n_gammas, optional
         The same as absolute numbers, in place of ``gammas``.
     perturbation : {"control", "remove"}
-    way : {"cheaper", "eigenvalues", "resolvents"}
-        The values do not depend on it.
     """
     weights = hub_weights(adjacency)
-    times = _diffusion_times(gammas, absolute_gammas, unit=gamma_unit(adjacency))
-    check_choice("way", way, get_args(ExactWay))
-    check_choice("perturbation", perturbation, get_args(Perturbation))
-    if way == "resolvents" or (way == "cheaper" and resolvents_are_cheaper(weights, times)):
-        return _Resolvents.of(adjacency, perturbation=perturbation)
-    return control_spectra(adjacency, perturbation=perturbation)
-
-
-# Node entanglement (NE): how much the spectral entropy changes when one region is perturbed.
-#
-# NE(i) = |S(G_i) − S(G)| in bits (Definition 1), with G_i the graph after a perturbation of region i and S the entropy
-# of Eq. 5. Whether NE agrees with other hub measures depends on γ: see docs/plausibility.md.
-
-
-EntanglementMethod = Literal["exact", "first-order", "mean-field"]
+    if resolvents_are_cheaper(weights, _diffusion_times(gammas, absolute_gammas, unit=gamma_unit(weights))):
+        return _Resolvents.of(weights, perturbation=perturbation)
+    return control_spectra(weights, perturbation=perturbation)
 
 
 def node_entanglement(
@@ -653,9 +586,9 @@ def node_entanglement(
 
 def entanglement_sweep(
     adjacency: Graph,
-    gammas: Gammas = DEFAULT_GAMMA,
+    gammas: _Gammas = DEFAULT_GAMMA,
     *,
-    absolute_gammas: Gammas | None = None,
+    absolute_gammas: _Gammas | None = None,
     perturbation: Perturbation = DEFAULT_PERTURBATION,
     method: EntanglementMethod = "exact",
     signed: bool = False,
@@ -682,8 +615,9 @@ def entanglement_sweep(
         exact = perturbed_graphs(adjacency, gammas, absolute_gammas=absolute_gammas, perturbation=perturbation)
         change = exact.entropy_change(gammas, absolute_gammas=absolute_gammas)
     else:
-        spectrum_method: SpectrumMethod = "first-order" if method == "first-order" else "exact"
-        spectra = control_spectra(adjacency, perturbation=perturbation, method=spectrum_method)
+        spectra = control_spectra(
+            adjacency, perturbation=perturbation, method="first-order" if method == "first-order" else "exact"
+        )
         change = spectra.entropy_change(gammas, absolute_gammas=absolute_gammas, mean_field=method == "mean-field")
     return change if signed else np.abs(change)
 
@@ -693,9 +627,6 @@ def entanglement_sweep(
 # VE(i) = min over β of S(G_i) − S(G), with the control graph's eigenvalues to first order. It is the source of the
 # paper's node entanglement, and differs from it: VE keeps the sign, looks at all diffusion times and takes the lowest.
 # The key players are the regions with the *most negative* VE.
-
-
-_STEPS = 100
 
 
 def vertex_entanglement(adjacency: Graph, *, betas: FloatArray | None = None) -> FloatArray:
@@ -736,4 +667,4 @@ def default_betas(eigenvalues: FloatArray) -> FloatArray:
     if not len(nonzero):
         return np.zeros(1)
     middle = 5 / nonzero.min()
-    return np.concatenate([np.linspace(0, middle, _STEPS), np.linspace(middle, 2 * middle, _STEPS)[1:]])
+    return np.concatenate([np.linspace(0, middle, 100), np.linspace(middle, 2 * middle, 100)[1:]])

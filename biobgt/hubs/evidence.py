@@ -1,6 +1,6 @@
 """Whether to believe hubs: NE beyond strength, and whether two halves of a recording agree, here and in cohorts."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.base.wording import counted, percent, signed, whose
 from biobgt.data.atlas import Atlas
-from biobgt.data.cohort import Subject, average_by_person, people_in_order, person_of
+from biobgt.data.cohort import Subject, average_by_person, person_of
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.graph import ESTIMATED, KINDS, BrainGraph, ConnectivityKind, ConnectomeSettings, Graph, random_graph
 from biobgt.hubs.classical import hub_weights, node_efficiency
@@ -25,27 +25,19 @@ from biobgt.hubs.measures import (
     DEFAULT_PERTURBATION,
     DEFAULT_SHARE,
     HUB_MEASURES,
-    LITTLE_MEAN_CONNECTIVITY,
     NE,
     NEFF,
-    NULL_GRAPHS,
     NULL_GRAPHS_KEEP,
     Perturbation,
-    has_little_fc_strength,
-    little_strength,
 )
 from biobgt.hubs.table import (
     AGREEMENT_MEASURES,
     REFERENCES,
     SubjectHubs,
-    check_confidence,
     measure_hubs,
     rank_agreement,
     spearman,
 )
-
-# Whether to believe NE: its agreement with node efficiency beyond strength, in one subject and in cohorts.
-
 
 # One subject's verdict: whether its node entanglement agrees with node efficiency beyond strength and degree.
 #
@@ -161,8 +153,9 @@ def graph_agreement(
     has_signal: NDArray[np.bool_] | None = None,
     perturbation: Perturbation = DEFAULT_PERTURBATION,
     spectra: PerturbedGraphs | None = None,
+    null: int | None = None,
 ) -> GraphAgreement:
-    """Measure how node entanglement agrees in one graph, own or null.
+    """Measure how node entanglement agrees in one graph, or in a null graph of it.
 
     Parameters
     ----------
@@ -175,8 +168,12 @@ def graph_agreement(
     perturbation : {"control", "remove"}
     spectra : Spectra or Resolvents, optional
         Of this graph, where they are known.
+    null : int, optional
+        The seed of a null graph that keeps every region's degree and, closely, its strength, to measure in its place.
     """
     weights = hub_weights(graph)
+    if null is not None:
+        weights = hub_weights(random_graph(weights, seed=null, keep_strengths=True))
     signal = np.ones(len(weights), dtype=bool) if has_signal is None else has_signal
     spectra = spectra or perturbed_graphs(weights, gammas, perturbation=perturbation)
     entanglement = np.abs(spectra.entropy_change(gammas))[:, signal]
@@ -191,32 +188,6 @@ def graph_agreement(
         "strength": spearman(entanglement, held[0]),
     }
     return GraphAgreement(tuple(gammas), rhos)
-
-
-def null_agreement(
-    graph: Graph,
-    gammas: Sequence[float],
-    *,
-    seed: int,
-    has_signal: NDArray[np.bool_] | None = None,
-    perturbation: Perturbation = DEFAULT_PERTURBATION,
-) -> GraphAgreement:
-    """Measure the same in one null graph that keeps every region's degree and, closely, its strength.
-
-    Parameters
-    ----------
-    graph : BrainGraph or ndarray, shape (n_regions, n_regions)
-        The subject's own graph, whose degrees and strengths are kept.
-    gammas : sequence of float
-        In units of 1/mean(λ).
-    seed : int
-        Each seed gives another null graph.
-    has_signal : ndarray of bool, shape (n_regions,), optional
-        Regions to compare; all by default.
-    perturbation : {"control", "remove"}
-    """
-    null = random_graph(hub_weights(graph), seed=seed, keep_strengths=True)
-    return graph_agreement(null, gammas, has_signal=has_signal, perturbation=perturbation)
 
 
 def set_against_nulls(own: GraphAgreement, nulls: Sequence[GraphAgreement], gamma: float) -> dict[str, AgainstNulls]:
@@ -234,11 +205,7 @@ def set_against_nulls(own: GraphAgreement, nulls: Sequence[GraphAgreement], gamm
         One of ``own.gammas``.
     """
     at_gamma = [null.at(gamma) for null in nulls]
-    found = {}
-    for name, rho in own.at(gamma).items():
-        known = np.array([null[name] for null in at_gamma if not np.isnan(null[name])])
-        found[name] = _against(rho, known)
-    return found
+    return {name: _against(rho, [null[name] for null in at_gamma]) for name, rho in own.at(gamma).items()}
 
 
 def agreement_beyond_strength(
@@ -281,13 +248,13 @@ def agreement_beyond_strength(
             found[reference] |= {"null_low": np.nan, "null_high": np.nan, "p": np.nan}
     if nulls:
         efficiency = HUB_MEASURES[NEFF].title
-        own = GraphAgreement((gamma,), {"partial": np.array([found[efficiency]["partial"]])})
-        beside = set_against_nulls(own, nulls, gamma)["partial"]
+        beside = _against(found[efficiency]["partial"], [null.at(gamma)["partial"] for null in nulls])
         found[efficiency] |= {"null_low": beside.null_low, "null_high": beside.null_high, "p": beside.p}
     return found
 
 
-def _against(rho: float, nulls: FloatArray) -> AgainstNulls:
+def _against(rho: float, of_nulls: Sequence[float]) -> AgainstNulls:
+    nulls = np.array([value for value in of_nulls if not np.isnan(value)])
     if np.isnan(rho) or not len(nulls):
         return AgainstNulls(rho, np.nan, np.nan, np.nan, np.nan, len(nulls))
     as_high, as_low = (nulls >= rho - 1e-12).sum(), (nulls <= rho + 1e-12).sum()
@@ -322,38 +289,19 @@ def summarise_plausibility(
         One row for each condition and measure: ``mean``, ``sd``, ``low``, ``high``, ``n_subjects`` (people for whom
         the measure is defined) and ``n_recordings`` of theirs. Intervals are NaN for a single person.
     """
-    check_confidence(confidence)
-    recordings = _by_subject(subjects)
-    own = _by_person(recordings)
-    table = pd.DataFrame({"mean": own.mean(), "sd": own.std()})
-    draws = _bootstrap_counts(len(own), n_boot, seed)
-    table["low"], table["high"] = _interval(own.to_numpy(), draws, confidence)
-    table["n_subjects"], table["n_recordings"] = own.notna().sum(), recordings.notna().sum()
-    return table.reset_index()
-
-
-def _by_subject(subjects: pd.DataFrame) -> pd.DataFrame:
-    """Subjects in rows, conditions and measures in columns."""
+    if not 0 < confidence < 1:
+        raise InputError(f"The confidence of an interval lies between 0 and 1, not {confidence}.")
     keys = [*CONDITION, "measure"]
     long = subjects.melt(id_vars=["subject", *CONDITION], value_vars=list(AGREEMENT_MEASURES), var_name="measure")
     means = long.groupby(["subject", *keys], dropna=False, sort=False)["value"].mean()
-    return means.unstack(keys)  # noqa: PD010 - pivot_table drops conditions that are NaN for everyone
-
-
-def _by_person(values: pd.DataFrame) -> pd.DataFrame:
-    """People in rows, in the order of their first recordings."""
-    persons = [person_of(str(subject)) for subject in values.index]
-    return pd.DataFrame(
-        average_by_person(values.to_numpy(np.float64), persons),
-        index=list(people_in_order(persons)[0]),
-        columns=values.columns,
-    )
-
-
-def _bootstrap_counts(n_subjects: int, n_boot: int, seed: int) -> FloatArray:
-    """How often each subject stands in each bootstrap sample, shape (n_boot, n_subjects)."""
-    rng = np.random.default_rng(seed)
-    return rng.multinomial(n_subjects, np.full(n_subjects, 1 / n_subjects), size=n_boot).astype(np.float64)
+    recordings = means.unstack(keys)  # noqa: PD010 - pivot_table drops conditions that are NaN for everyone
+    persons = [person_of(str(subject)) for subject in recordings.index]
+    own = pd.DataFrame(average_by_person(recordings.to_numpy(np.float64), persons), columns=recordings.columns)
+    table = pd.DataFrame({"mean": own.mean(), "sd": own.std()})
+    counts = np.random.default_rng(seed).multinomial(len(own), np.full(len(own), 1 / len(own)), size=n_boot)
+    table["low"], table["high"] = _interval(own.to_numpy(), counts.astype(np.float64), confidence)
+    table["n_subjects"], table["n_recordings"] = own.notna().sum(), recordings.notna().sum()
+    return table.reset_index()
 
 
 def _interval(values: FloatArray, draws: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
@@ -456,54 +404,6 @@ def comparison_rows(
     return rows
 
 
-def agreement_sentence(agreement: pd.DataFrame, *, n_nulls: int) -> str:
-    """Say over the subjects of a cohort how NE agrees with NEff beyond strength and degree.
-
-    Parameters
-    ----------
-    agreement : DataFrame
-        Of :func:`biobgt.results.tables.analyse_hubs`.
-    n_nulls : int
-        Null graphs of each subject.
-    """
-    rows = agreement[agreement["reference"] == HUB_MEASURES[NEFF].title]
-    if not rows["partial"].notna().any():
-        return "Agreement beyond strength and degree is not defined in these graphs."
-    said = (
-        f"NE with NEff: Spearman's ρ is {signed(rows['spearman'].mean())} on average, and given strength and "
-        f"degree {signed(rows['partial'].mean())}; only the second is evidence that they agree"
-    )
-    if not n_nulls:
-        return f"{said}. It was not compared with null graphs; --nulls {NULL_GRAPHS} does so."
-    if 2 / (1 + n_nulls) > SIGNIFICANT:
-        return (
-            f"{said}. With {n_nulls} null graphs p cannot go below {2 / (1 + n_nulls):.2g}; --nulls {NULL_GRAPHS} can."
-        )
-    known = rows[rows["p"].notna()]
-    marked = known[known["p"] <= SIGNIFICANT]
-    above = int((marked["partial"] > marked["null_high"]).sum())
-    return (
-        f"{said}. Beyond their null graphs (p ≤ {SIGNIFICANT:g}, two-sided) it is higher in {above} and lower in "
-        f"{len(marked) - above} of {counted(len(known), 'subject')}."
-    )
-
-
-def little_strength_of(means: Collection[float]) -> list[str]:
-    """Say of how many subjects, by their mean functional connectivity, FC strength has little to compare with."""
-    little = sum(map(has_little_fc_strength, means))
-    if not little:
-        return []
-    return [
-        little_strength(
-            f"the mean connectivity of {little} of {counted(len(means), 'subject')} is below "
-            f"{LITTLE_MEAN_CONNECTIVITY:g}"
-        )
-    ]
-
-
-# Reliability: whether two halves of a recording give the same hubs, here and in real cohorts.
-
-
 # The two halves of a recording, each measured on its own: what a split-half reliability is made of.
 #
 # The halves are the first and the second half in time: every other time point would share the slow BOLD signal, and
@@ -533,19 +433,21 @@ def why_not_split(subject: Subject, settings: ConnectomeSettings | None = None) 
     return None
 
 
-def half_subjects(subject: Subject) -> tuple[Subject, Subject]:
+def half_subjects(subject: Subject, settings: ConnectomeSettings | None = None) -> tuple[Subject, Subject]:
     """Split a subject's recording into its first and its second half; of an odd number of time points the last is left.
 
-    Regions without signal in either half are silent in both, so that both have the same regions.
+    Regions without signal in either half are silent in both, so that both have the same regions. ``settings`` are those
+    of the graphs that are to be made of the halves.
     """
-    if reason := why_not_split(subject):
+    if reason := why_not_split(subject, settings):
         raise InputError(reason)
     assert subject.series is not None
     middle = len(subject.series) // 2
     parts = [replace(subject, series=part) for part in (subject.series[:middle], subject.series[middle : 2 * middle])]
     silent = sorted({*parts[0].silent_regions, *parts[1].silent_regions})
-    first, second = (_silenced(part, silent) for part in parts)
-    return first, second
+    series = subject.series.copy()
+    series[:, silent] = 0
+    return replace(subject, series=series[:middle]), replace(subject, series=series[middle : 2 * middle])
 
 
 def measure_half(
@@ -569,9 +471,7 @@ def measure_half(
         Which half.
     perturbation : {"control", "remove"}
     """
-    if reason := why_not_split(subject, settings):
-        raise InputError(reason)
-    half = half_subjects(subject)[number]
+    half = half_subjects(subject, settings)[number]
     return measure_hubs(brain_graph(half, atlas, settings), subject_connectivity(half), perturbation=perturbation)
 
 
@@ -617,14 +517,6 @@ def compare_halves(
     return pd.DataFrame(rows)
 
 
-def _silenced(subject: Subject, regions: Sequence[int]) -> Subject:
-    if not regions or subject.series is None:
-        return subject
-    series = subject.series.copy()
-    series[:, list(regions)] = 0
-    return replace(subject, series=series)
-
-
 def spearman_brown(halves: FloatArray) -> FloatArray:
     """Reliability of the whole from the correlation of its halves, 2r/(1 + r); NaN where r is −1 or not known."""
     halves = np.asarray(halves, dtype=np.float64)
@@ -664,6 +556,48 @@ class StudyReliability:
     note: str
     cohorts: tuple[str, ...] = ()
 
+    def sentence(self, measure: str) -> str:
+        """Say one measure's reliability, for the head of its column; nothing where none applies."""
+        if self.table is None or measure not in self.table.index:
+            return ""
+        known = self.table.loc[[measure]].iloc[0].to_dict()
+        said = [
+            f"{cohort}: {signed(known[f'whole {cohort}'])} over regions, median ICC {signed(known[f'icc {cohort}'])}"
+            for cohort in self.cohorts
+        ]
+        return f"Split-half reliability of a whole recording, {'; '.join(said)}."
+
+    def rows(self, own: pd.DataFrame | None) -> pd.DataFrame:
+        """One row per hub measure for the page: reliability in the cohorts and in this subject, as far as known.
+
+        Parameters
+        ----------
+        own : DataFrame, optional
+            Of :func:`biobgt.hubs.evidence.compare_halves`.
+        """
+        columns: dict[str, Any] = {"Measure": [about.title for about in HUB_MEASURES.values()]}
+        if self.table is not None:
+            known = self.table.reindex(list(HUB_MEASURES))
+            for cohort in self.cohorts:
+                shown = {cohort: "whole", f"{cohort} ICC": "icc", f"{cohort} hubs": "overlap"}
+                columns |= {title: known[f"{name} {cohort}"].to_numpy() for title, name in shown.items()}
+        if own is not None:
+            found = own.set_index("measure").reindex(list(HUB_MEASURES))
+            columns |= {"This subject": found["whole"].to_numpy(), "Its hubs": found["overlap"].to_numpy()}
+        return pd.DataFrame(columns)
+
+    def caption(self, *, own: bool) -> str:
+        """Say what the columns of :meth:`rows` are, and on whom they were measured; ``own``: the subject has one."""
+        columns = "Columns named after a cohort, and This subject" if own else "Columns named after a cohort"
+        return (
+            f"{columns}: reliability, how closely the ranks of regions would agree with those of another recording of "
+            "the same length (Spearman's ρ between the two halves, corrected for length by Spearman and Brown's "
+            "formula); 1 is perfect. ICC: how well the value of a region tells people apart, by ICC(2,1) between the "
+            "halves with the same correction, median over regions; below 0.4 is usually called poor, from 0.6 good "
+            f"(Cicchetti 1994). Hubs: the share of the hubs (top {percent(DEFAULT_SHARE)} of regions) of one half that "
+            f"are hubs in the other; by chance {percent(DEFAULT_SHARE)}. {self.note}"
+        )
+
 
 @cache
 def _reliability_table() -> pd.DataFrame:
@@ -699,108 +633,42 @@ def study_reliability(
     kind : ConnectivityKind
         What connectivity is.
     """
-    if differences := _differences(settings, atlas, kind):
+    differences = []
+    if not kind.functional:
+        differences.append("the study is of functional connectivity")
+    if atlas.name != STUDY_ATLAS:
+        differences.append(f"the study is on {STUDY_ATLAS_TITLE}, this subject on {atlas.title}")
+    if settings != _STUDY_SETTINGS:
+        differences.append(f"the study has {_STUDY_SETTINGS.describe()}")
+    if differences:
         return StudyReliability(None, f"Reliability was not measured for graphs like these ({', '.join(differences)}).")
     return _reliability_at(gamma, perturbation)
 
 
 @lru_cache(maxsize=32)
 def _reliability_at(gamma: float, perturbation: str) -> StudyReliability:
-    cohorts, study = tuple(_reliability_table()["cohort"].unique()), _by_measure()
-    rows, left_out = _rows_at(study, gamma, perturbation)
-    people = {cohort: rows[f"n_people {cohort}"].max() for cohort in cohorts}
-    measured = " and ".join(f"{people[cohort]:.0f} {cohort} subjects" for cohort in cohorts)
+    """The study, one row per measure and a column for each number and cohort; NE at this γ, where it was measured."""
+    study = _reliability_table().rename(columns={"icc_whole_median": "icc", "overlap_within": "overlap"})
+    parts = {str(cohort): part.set_index("measure") for cohort, part in study.groupby("cohort", sort=False)}
+    columns = [(name, cohort) for cohort in parts for name in ("whole", "icc", "overlap")]
+    table = pd.DataFrame({f"{name} {cohort}": parts[cohort][name] for name, cohort in columns})
+    opening = f"{NE} γ="
+    at_gamma, left_out = f"{opening}{gamma:g}", ""
+    rows = [measure for measure in HUB_MEASURES if measure != NE and measure in table.index]
+    if perturbation != "control":
+        left_out = " NE was measured with the control graph only."
+    elif at_gamma in table.index:
+        rows.insert(0, at_gamma)
+    else:
+        known = sorted((name.removeprefix(opening) for name in table.index if name.startswith(opening)), key=float)
+        left_out = f" NE was measured at γ = {', '.join(known)} only."
+    people = {cohort: part["n_people"].reindex(rows).max() for cohort, part in parts.items()}
+    measured = " and ".join(f"{n:.0f} {cohort} subjects" for cohort, n in people.items())
     note = (
         f"Measured on the two halves of the recordings of {measured} ({STUDY_ATLAS_TITLE}, "
         f"{_STUDY_SETTINGS.describe()}).{left_out}"
     )
-    return StudyReliability(rows.drop(columns=[f"n_people {cohort}" for cohort in cohorts]), note, cohorts)
-
-
-def _differences(settings: ConnectomeSettings, atlas: Atlas, kind: ConnectivityKind) -> list[str]:
-    found = []
-    if not kind.functional:
-        found.append("the study is of functional connectivity")
-    if atlas.name != STUDY_ATLAS:
-        found.append(f"the study is on {STUDY_ATLAS_TITLE}, this subject on {atlas.title}")
-    if settings != _STUDY_SETTINGS:
-        found.append(f"the study has {_STUDY_SETTINGS.describe()}")
-    return found
-
-
-@cache
-def _by_measure() -> pd.DataFrame:
-    """The study with one row per measure, of NE one per γ, and a column for each number and cohort."""
-    study = _reliability_table().rename(columns={"icc_whole_median": "icc", "overlap_within": "overlap"})
-    columns: dict[str, pd.Series[float]] = {}
-    for cohort in study["cohort"].unique():
-        part = study[study["cohort"] == cohort].set_index("measure")
-        columns |= {f"{name} {cohort}": part[name] for name in ("whole", "icc", "overlap", "n_people")}
-    return pd.DataFrame(columns)
-
-
-def _rows_at(study: pd.DataFrame, gamma: float, perturbation: str) -> tuple[pd.DataFrame, str]:
-    """The rows of hub measures with NE at this γ, and what is said where NE was not measured there."""
-    at_gamma = f"{NE} γ={gamma:g}"
-    others = [measure for measure in HUB_MEASURES if measure != NE and measure in study.index]
-    if perturbation != "control":
-        return study.loc[others], " NE was measured with the control graph only."
-    if at_gamma not in study.index:
-        opening = f"{NE} γ="
-        known = sorted((name.removeprefix(opening) for name in study.index if name.startswith(opening)), key=float)
-        return study.loc[others], f" NE was measured at γ = {', '.join(known)} only."
-    return study.loc[[at_gamma, *others]].rename(index={at_gamma: NE}), ""
-
-
-# What reliability means, in words for the page and its table.
-
-
-def measure_reliability(measure: str, study: StudyReliability) -> str:
-    """Say one measure's reliability in the study, for the head of its column; nothing where none applies."""
-    if study.table is None or measure not in study.table.index:
-        return ""
-    known = study.table.loc[[measure]].iloc[0].to_dict()
-    said = [
-        f"{cohort}: {signed(known[f'whole {cohort}'])} over regions, median ICC {signed(known[f'icc {cohort}'])}"
-        for cohort in study.cohorts
-    ]
-    return f"Split-half reliability of a whole recording, {'; '.join(said)}."
-
-
-def reliability_rows(study: StudyReliability, own: pd.DataFrame | None) -> pd.DataFrame:
-    """One row per hub measure for the page: reliability in the study's cohorts and in this subject, as far as known.
-
-    Parameters
-    ----------
-    study : StudyReliability
-    own : DataFrame, optional
-        Of :func:`biobgt.hubs.evidence.compare_halves`.
-    """
-    columns: dict[str, Any] = {"Measure": [about.title for about in HUB_MEASURES.values()]}
-    if study.table is not None:
-        known = study.table.reindex(list(HUB_MEASURES))
-        for cohort in study.cohorts:
-            shown = {cohort: "whole", f"{cohort} ICC": "icc", f"{cohort} hubs": "overlap"}
-            columns |= {title: known[f"{name} {cohort}"].to_numpy() for title, name in shown.items()}
-    if own is not None:
-        found = own.set_index("measure").reindex(list(HUB_MEASURES))
-        columns |= {"This subject": found["whole"].to_numpy(), "Its hubs": found["overlap"].to_numpy()}
-    return pd.DataFrame(columns)
-
-
-def reliability_caption(study: StudyReliability, *, own: bool) -> str:
-    """Say what the columns of the table are, and on whom they were measured; ``own`` is the column of the subject."""
-    columns = "Columns named after a cohort, and This subject" if own else "Columns named after a cohort"
-    meaning = (
-        f"{columns}: reliability, how closely the ranks of regions would agree "
-        "with those of another recording of the same length "
-        "(Spearman's ρ between the two halves, corrected for length by Spearman and Brown's formula); 1 is perfect. "
-        "ICC: how well the value of a region tells people apart, by ICC(2,1) between the halves with the same "
-        "correction, median over regions; below 0.4 is usually called poor, from 0.6 good (Cicchetti 1994). Hubs: the "
-        f"share of the hubs (top {percent(DEFAULT_SHARE)} of regions) of one half that are hubs in the other; by "
-        f"chance {percent(DEFAULT_SHARE)}."
-    )
-    return f"{meaning} {study.note}"
+    return StudyReliability(table.loc[rows].rename(index={at_gamma: NE}), note, tuple(parts))
 
 
 def own_reliability_sentence(subject: str, own: pd.DataFrame, *, simulated: bool) -> str:

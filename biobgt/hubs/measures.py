@@ -1,9 +1,8 @@
 """Hub measures: how hubs are measured and marked, and every measure of how much a region matters as one object."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +14,11 @@ from biobgt.base.references import Citation
 from biobgt.base.wording import capitalised, percent
 
 if TYPE_CHECKING:
-    from biobgt.data.graph import BrainGraph, ConnectivityKind
+    from biobgt.data.graph import ConnectivityKind
 
-# How a region is perturbed, how hubs are measured and marked: the options of everything about hubs.
-
-
-# Perturbing one region of a graph: what changes in the Laplacian.
-#
-# ``control`` is the i-control graph of Huang et al. (2024), the paper's source: the closed neighbourhood of i becomes
-# a clique of the same total weight. ``remove`` takes i's edges away and leaves it as an isolated node, so that the
-# graph keeps its n nodes and gains a zero eigenvalue.
-
-
-Number = TypeVar("Number", np.float64, np.complex128)
-
+# How a region is perturbed. ``control`` is the i-control graph of Huang et al. (2024), the paper's source: the closed
+# neighbourhood of i becomes a clique of the same total weight. ``remove`` takes i's edges away and leaves it as an
+# isolated node, so that the graph keeps its n nodes and gains a zero eigenvalue.
 Perturbation = Literal["control", "remove"]
 DEFAULT_PERTURBATION: Perturbation = "control"
 
@@ -38,156 +28,7 @@ PERTURBATIONS: Mapping[Perturbation, str] = {
     "remove": "a region loses its connections",
 }
 
-# Numbers in the blocks that are worked on at once: some megabytes, which a processor's cache holds.
-_LARGEST_BATCH = 2**17
-# A region is left as it is by the perturbation where its closed neighbourhood has no more members than this.
-_LARGEST_UNCHANGED: Mapping[str, int] = {"control": 2, "remove": 1}
-
-
-def changed_regions(weights: FloatArray, perturbation: Perturbation) -> NDArray[np.intp]:
-    """Regions that the perturbation does not leave as they are.
-
-    Left as they are: isolated regions, and under ``control`` those with one neighbour, which is a clique already.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (n, n)
-    perturbation : {"control", "remove"}
-    """
-    return np.flatnonzero(np.count_nonzero(weights, axis=1) + 1 > _LARGEST_UNCHANGED[perturbation])
-
-
-def laplacian_changes(
-    weights: FloatArray, perturbation: Perturbation
-) -> Iterator[tuple[int, NDArray[np.intp], FloatArray]]:
-    """Yield region, closed neighbourhood and what the perturbation adds to the Laplacian there.
-
-    Only for :func:`changed_regions`.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (n, n)
-    perturbation : {"control", "remove"}
-
-    Yields
-    ------
-    region : int
-    members : ndarray, shape (k + 1,)
-    change : ndarray, shape (k + 1, k + 1)
-    """
-    connected = weights > 0
-    np.fill_diagonal(connected, True)
-    for i in changed_regions(weights, perturbation).tolist():
-        members = np.flatnonzero(connected[i])
-        if perturbation == "control":
-            inside = weights[np.ix_(members, members)]
-            yield i, members, _to_cliques(inside[None], np.ones((1, len(members)), dtype=bool))[0]
-        else:
-            yield i, members, _without_stars(weights[i, members][None], np.searchsorted(members, [i]))[0]
-
-
-@dataclass(frozen=True, eq=False)
-class Neighbourhoods:
-    """Closed neighbourhoods of like size, to be worked on together.
-
-    Attributes
-    ----------
-    regions : ndarray of int, shape (n_batch,)
-    members : ndarray of int, shape (n_batch, size)
-        Ascending; shorter ones are filled up with the region itself.
-    filled : ndarray of bool, shape (n_batch, size)
-        Where members are members.
-    n_regions : int
-        Of the graph.
-    """
-
-    regions: NDArray[np.intp]
-    members: NDArray[np.intp]
-    filled: NDArray[np.bool_]
-    n_regions: int
-
-    @cached_property
-    def places(self) -> NDArray[np.intp]:
-        """Where each pair of members stands in a matrix of all regions written in one row, (n_batch, size, size)."""
-        return self.members[:, :, None] * self.n_regions + self.members[:, None, :]
-
-    def block(self, matrix: NDArray[Number]) -> NDArray[Number]:
-        """Rows and columns of a matrix (n, n) at each neighbourhood's members, shape (n_batch, size, size)."""
-        return np.take(matrix, self.places, mode="clip")  # without a check of every place, which is right
-
-    def changes(self, weights: FloatArray, perturbation: Perturbation) -> FloatArray:
-        """What the perturbation of each region adds to the Laplacian, shape (n_batch, size, size); 0 where filled up.
-
-        Parameters
-        ----------
-        weights : ndarray, shape (n, n)
-        perturbation : {"control", "remove"}
-        """
-        if perturbation == "control":
-            both = self.filled[:, :, None] & self.filled[:, None, :]
-            return _to_cliques(np.where(both, self.block(weights), 0.0), self.filled)
-        spokes = np.where(self.filled, weights[self.regions[:, None], self.members], 0.0)
-        return _without_stars(spokes, np.argmax(self.members == self.regions[:, None], axis=1))
-
-
-def neighbourhoods(weights: FloatArray, regions: NDArray[np.intp]) -> list[Neighbourhoods]:
-    """Closed neighbourhoods of some regions, those of like size together.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (n, n)
-    regions : ndarray of int, shape (n_some,)
-
-    Returns
-    -------
-    list of Neighbourhoods
-        None of them larger than :data:`_LARGEST_BATCH` numbers, unless it is of one region.
-    """
-    connected = weights[regions] > 0
-    connected[np.arange(len(regions)), regions] = True
-    sizes = connected.sum(axis=1)
-    found, order = [], np.argsort(sizes, kind="stable")
-    while len(order):
-        alike = sizes[order] <= 1.15 * sizes[order[0]] + 1
-        largest = sizes[order[alike]].max()
-        batch = order[alike][: max(1, _LARGEST_BATCH // largest**2)]
-        found.append(_together(regions[batch], connected[batch]))
-        order = order[len(batch) :]
-    return found
-
-
-def _together(regions: NDArray[np.intp], connected: NDArray[np.bool_]) -> Neighbourhoods:
-    sizes = connected.sum(axis=1)
-    filled = np.arange(sizes.max()) < sizes[:, None]
-    members = np.repeat(regions[:, None], filled.shape[1], axis=1)
-    members[filled] = np.nonzero(connected)[1]
-    return Neighbourhoods(regions, members, filled, connected.shape[1])
-
-
-def _to_cliques(inside: FloatArray, filled: NDArray[np.bool_]) -> FloatArray:
-    """Laplacians of cliques of the same total weight, minus those of neighbourhoods, shape (n_batch, size, size)."""
-    size = filled.sum(axis=1)
-    strengths = inside.sum(axis=2)
-    # With k neighbours and total weight W every pair gets 2W / (k(k+1)); the strengths count W twice.
-    pair = strengths.sum(axis=1) / (size * (size - 1))
-    changes = inside - np.where(filled[:, :, None] & filled[:, None, :], pair[:, None, None], 0.0)
-    diagonal = np.where(filled, ((size - 1) * pair)[:, None] - strengths, 0.0)
-    changes[:, np.arange(filled.shape[1]), np.arange(filled.shape[1])] = diagonal
-    return changes
-
-
-def _without_stars(spokes: FloatArray, centres: NDArray[np.intp]) -> FloatArray:
-    """Minus the Laplacians of stars, shape (n_batch, size, size); ``spokes`` are their edges, (n_batch, size)."""
-    batch, places = np.arange(len(spokes)), np.arange(spokes.shape[1])
-    changes = np.zeros((*spokes.shape, spokes.shape[1]))
-    changes[:, places, places] = -spokes
-    changes[batch, centres] = changes[batch, :, centres] = spokes
-    changes[batch, centres, centres] = -spokes.sum(axis=1)
-    return changes
-
-
 # How hubs are measured and marked: the options of every table, figure, page and command about hubs.
-
 
 HubRule = Literal["top", "sd"]
 
@@ -493,72 +334,9 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
 )
 
 
-class MeasuresWithoutGamma(Mapping[str, RegionValues]):
-    """The measures of one graph that do not depend on γ, shape (n_regions,) each; computed when first asked for.
-
-    Parameters
-    ----------
-    graph : BrainGraph
-    connectivity : ndarray, shape (n_regions, n_regions)
-        The full matrix behind the graph.
-    """
-
-    def __init__(self, graph: "BrainGraph", connectivity: FloatArray) -> None:
-        self._given = {"graph": graph, "connectivity": connectivity}
-        self._known: dict[str, RegionValues] = {}
-
-    def __getitem__(self, key: str) -> RegionValues:
-        if key not in self._known:
-            measure = HUB_MEASURES[key] if key in self else None
-            if measure is None:
-                raise KeyError(key)
-            self._known[key] = measure.compute(self._given[measure.needs])
-        return self._known[key]
-
-    def __contains__(self, key: object) -> bool:
-        return any(key == one for one in self)
-
-    def __iter__(self) -> Iterator[str]:
-        return (key for key, measure in HUB_MEASURES.items() if measure.needs in self._given)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """Those that were computed already."""
-        return tuple(self._known)
-
-
 def notes_on(measures: Iterable[str]) -> tuple[str, ...]:
     """What else to know of the numbers of some measures, each sentence once."""
     return tuple(dict.fromkeys(note for key in measures for note in HUB_MEASURES[key].notes))
-
-
-def measures_without_gamma(
-    graph: "BrainGraph", connectivity: FloatArray, measures: Collection[str] | None = None
-) -> dict[str, RegionValues]:
-    """Compute the measures that do not depend on the diffusion time γ.
-
-    Parameters
-    ----------
-    graph : BrainGraph
-    connectivity : ndarray, shape (n_regions, n_regions)
-        The full matrix behind the graph.
-    measures : collection of str, optional
-        Only these; by default all.
-    """
-    found = MeasuresWithoutGamma(graph, connectivity)
-    return {key: found[key] for key in found if measures is None or key in measures}
-
-
-def measures_over_gamma(entropy_change: FloatArray) -> dict[str, FloatArray]:
-    """Compute every measure that depends on γ, shape (n_gammas, n_regions), from the change of entropy in bits."""
-    return {
-        key: np.asarray(measure.compute(entropy_change), dtype=np.float64)
-        for key, measure in HUB_MEASURES.items()
-        if measure.depends_on_gamma
-    }
 
 
 # When FC strength has little to say: where the mean correlation is near zero, as after global-signal regression.
@@ -571,11 +349,6 @@ def measures_over_gamma(entropy_change: FloatArray) -> dict[str, FloatArray]:
 # Between two cohorts: the mean correlation was below 0.051 in all of 899 ABIDE subjects, whose global signal was
 # regressed out, and above 0.062 in all of 240 CNI-2019 subjects, whose was not (assets/studies/beyond_strength.py).
 LITTLE_MEAN_CONNECTIVITY = 0.056
-
-
-def has_little_fc_strength(mean_connectivity: float) -> bool:
-    """Whether a subject's mean correlation over all pairs of regions is too near zero for FC strength to mean much."""
-    return mean_connectivity < LITTLE_MEAN_CONNECTIVITY
 
 
 def little_strength(why: str) -> str:

@@ -1,26 +1,171 @@
-"""Exponentials on (−∞, 0] as sums of logarithms or of poles, for entropies without eigenvalues.
+"""Entropies of all perturbed graphs from resolvents of the one graph: no eigenvalue problem for each region.
 
-With z_k on a curve around the negative axis, exp(ty) and ty·exp(ty) are, up to a constant, near
-Σ Re(a_k log(y − z_k)) and near Σ Re(b_k / (y − z_k)), uniformly for y ≤ 0, or with fewer points for −b ≤ y ≤ 0: a pole
-is what remains of Cauchy's integral, and a logarithm is its antiderivative. The curve is Talbot's with the parameters
-fitted, as Weideman and Trefethen (2007) fit theirs, and the weights are fitted by least squares, both functions at the
-same z_k. Best poles (Cody, Meinardus and Varga 1969; Carathéodory-Fejér) are two fewer for exp alone; these serve both
-functions and logarithms, with weights that stay small, so that rounding does too.
+The perturbation of region i changes the Laplacian only within i's closed neighbourhood N: A_i = A − γE with A = −γL
+and E on N × N. So, with G the N × N block of (A − z)⁻¹,
+
+    log det (A_i − z) − log det (A − z) = log det (I − γGE),
+
+and one eigendecomposition of L gives G for all regions. Traces of exp(A_i) and of A_i exp(A_i), which is all that the
+entropy needs, are sums of such logarithms at five to nine points z. A logarithm is known up to turns of 2πi, and the
+right one lies within ½(γ‖E‖/d)² of −γ tr GE, d being the distance of z from the negative axis: on the way from A to A_i
+the second derivative is no larger. Where that leaves more than one, at large γ, the derivative with respect to z is
+taken instead, γ tr (I − γGE)⁻¹G₂E with G₂ the block of (A − z)⁻², and poles in place of logarithms; it takes about
+twice as long.
 """
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal
+from functools import cached_property, lru_cache
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.hubs.measures import Neighbourhoods, Perturbation, changed_regions, neighbourhoods
+from biobgt.hubs.measures import Perturbation
 
-Form = Literal["logarithms", "poles"]
+_Form = Literal["logarithms", "poles"]
+_Number = TypeVar("_Number", np.float64, np.complex128)
+
+# What the perturbation of a region changes in the Laplacian: all of it lies within the closed neighbourhood.
+
+# Numbers in the blocks that are worked on at once: some megabytes, which a processor's cache holds.
+_LARGEST_BATCH = 2**17
+# A region is left as it is by the perturbation where its closed neighbourhood has no more members than this.
+_LARGEST_UNCHANGED: Mapping[str, int] = {"control": 2, "remove": 1}
+
+
+def changed_regions(weights: FloatArray, perturbation: Perturbation) -> NDArray[np.intp]:
+    """Regions that the perturbation does not leave as they are.
+
+    Left as they are: isolated regions, and under ``control`` those with one neighbour, which is a clique already.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    perturbation : {"control", "remove"}
+    """
+    return np.flatnonzero(np.count_nonzero(weights, axis=1) + 1 > _LARGEST_UNCHANGED[perturbation])
+
+
+@dataclass(frozen=True, eq=False)
+class _Neighbourhoods:
+    """Closed neighbourhoods of like size, to be worked on together.
+
+    Attributes
+    ----------
+    regions : ndarray of int, shape (n_batch,)
+    members : ndarray of int, shape (n_batch, size)
+        Ascending; shorter ones are filled up with the region itself.
+    filled : ndarray of bool, shape (n_batch, size)
+        Where members are members.
+    n_regions : int
+        Of the graph.
+    """
+
+    regions: NDArray[np.intp]
+    members: NDArray[np.intp]
+    filled: NDArray[np.bool_]
+    n_regions: int
+
+    @cached_property
+    def places(self) -> NDArray[np.intp]:
+        """Where each pair of members stands in a matrix of all regions written in one row, (n_batch, size, size)."""
+        return self.members[:, :, None] * self.n_regions + self.members[:, None, :]
+
+    def block(self, matrix: NDArray[_Number]) -> NDArray[_Number]:
+        """Rows and columns of a matrix (n, n) at each neighbourhood's members, shape (n_batch, size, size)."""
+        return np.take(matrix, self.places, mode="clip")  # without a check of every place, which is right
+
+    def changes(self, weights: FloatArray, perturbation: Perturbation) -> FloatArray:
+        """What the perturbation of each region adds to the Laplacian, shape (n_batch, size, size); 0 where filled up.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (n, n)
+        perturbation : {"control", "remove"}
+        """
+        diagonal = np.arange(self.members.shape[1])
+        if (
+            perturbation == "control"
+        ):  # the Laplacian of a clique of the same total weight, minus that of what was there
+            both = self.filled[:, :, None] & self.filled[:, None, :]
+            inside = np.where(both, self.block(weights), 0.0)
+            size, strengths = self.filled.sum(axis=1), inside.sum(axis=2)
+            # With k neighbours and total weight W every pair gets 2W / (k(k+1)); the strengths count W twice.
+            pair = strengths.sum(axis=1) / (size * (size - 1))
+            changes = inside - np.where(both, pair[:, None, None], 0.0)
+            changes[:, diagonal, diagonal] = np.where(self.filled, ((size - 1) * pair)[:, None] - strengths, 0.0)
+            return changes
+        # Minus the Laplacian of the star around the region.
+        spokes = np.where(self.filled, weights[self.regions[:, None], self.members], 0.0)
+        batch, centres = np.arange(len(spokes)), np.argmax(self.members == self.regions[:, None], axis=1)
+        changes = np.zeros((*spokes.shape, len(diagonal)))
+        changes[:, diagonal, diagonal] = -spokes
+        changes[batch, centres] = changes[batch, :, centres] = spokes
+        changes[batch, centres, centres] = -spokes.sum(axis=1)
+        return changes
+
+
+def _neighbourhoods(weights: FloatArray, regions: NDArray[np.intp]) -> list[_Neighbourhoods]:
+    """Closed neighbourhoods of some regions, those of like size together.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    regions : ndarray of int, shape (n_some,)
+
+    Returns
+    -------
+    list of _Neighbourhoods
+        None of them larger than :data:`_LARGEST_BATCH` numbers, unless it is of one region.
+    """
+    connected = weights[regions] > 0
+    connected[np.arange(len(regions)), regions] = True
+    sizes = connected.sum(axis=1)
+    found, order = [], np.argsort(sizes, kind="stable")
+    while len(order):
+        alike = sizes[order] <= 1.15 * sizes[order[0]] + 1
+        largest = sizes[order[alike]].max()
+        batch = order[alike][: max(1, _LARGEST_BATCH // largest**2)]
+        filled = np.arange(sizes[batch].max()) < sizes[batch, None]
+        members = np.repeat(regions[batch, None], filled.shape[1], axis=1)
+        members[filled] = np.nonzero(connected[batch])[1]
+        found.append(_Neighbourhoods(regions[batch], members, filled, len(weights)))
+        order = order[len(batch) :]
+    return found
+
+
+def laplacian_change(
+    weights: FloatArray, region: int, perturbation: Perturbation
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return a changed region's closed neighbourhood and what its perturbation adds to the Laplacian there.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n, n)
+    region : int
+        One of :func:`changed_regions`.
+    perturbation : {"control", "remove"}
+
+    Returns
+    -------
+    members : ndarray, shape (k + 1,)
+    change : ndarray, shape (k + 1, k + 1)
+    """
+    (alone,) = _neighbourhoods(weights, np.array([region]))
+    return alone.members[0], alone.changes(weights, perturbation)[0]
+
+
+# Exponentials on (−∞, 0] as sums of logarithms or of poles, for entropies without eigenvalues.
+#
+# With z_k on a curve around the negative axis, exp(ty) and ty·exp(ty) are, up to a constant, near
+# Σ Re(a_k log(y − z_k)) and near Σ Re(b_k / (y − z_k)), uniformly for y ≤ 0, or with fewer points for −b ≤ y ≤ 0: a
+# pole is what remains of Cauchy's integral, and a logarithm is its antiderivative. The curve is Talbot's with the
+# parameters fitted, as Weideman and Trefethen (2007) fit theirs, and the weights are fitted by least squares, both
+# functions at the same z_k. Best poles (Cody, Meinardus and Varga 1969; Carathéodory-Fejér) are two fewer for exp
+# alone; these serve both functions and logarithms, with weights that stay small, so that rounding does too.
 
 
 @dataclass(frozen=True)
@@ -87,7 +232,7 @@ def _shortest_contour(largest_decay: float, *, alone: bool) -> _Contour:
 
 
 @lru_cache(maxsize=64)
-def _contour_weights(contour: _Contour, kind: Form, time: float) -> NDArray[np.complex128]:
+def _contour_weights(contour: _Contour, kind: _Form, time: float) -> NDArray[np.complex128]:
     """Fit the weights of exp(ty) and of ty·exp(ty).
 
     Parameters
@@ -102,7 +247,11 @@ def _contour_weights(contour: _Contour, kind: Form, time: float) -> NDArray[np.c
     ndarray, shape (2, n_points)
         Those of exp(ty), then of ty·exp(ty); the real part of weight times logarithm (or pole) is summed.
     """
-    y = _fitted_at(contour.longest)
+    if math.isfinite(contour.longest):
+        y = -contour.longest * (1 - np.cos(np.linspace(0, np.pi, 300))) / 2
+    else:  # close where exponentials bend, and out to where nothing changes any more
+        bending = [np.geomspace(1e-6, 1e-3, 15), np.geomspace(1.1e-3, 200, 900)]
+        y = -np.concatenate([[0.0], *bending, np.geomspace(210, 1e8, 200)])
     apart = y[:, None] - contour.points
     parts = np.log(apart) if kind == "logarithms" else 1 / apart
     real, imaginary = parts.real, -parts.imag
@@ -120,28 +269,7 @@ def _contour_weights(contour: _Contour, kind: Form, time: float) -> NDArray[np.c
     return weights
 
 
-def _fitted_at(longest: float) -> FloatArray:
-    """Points of [−longest, 0]: close where exponentials bend, and out to where nothing changes any more."""
-    if math.isfinite(longest):
-        return -longest * (1 - np.cos(np.linspace(0, np.pi, 300))) / 2
-    bending = [np.geomspace(1e-6, 1e-3, 15), np.geomspace(1.1e-3, 200, 900)]
-    return -np.concatenate([[0.0], *bending, np.geomspace(210, 1e8, 200)])
-
-
-# Entropies of all perturbed graphs from resolvents of the one graph: no eigenvalue problem for each region.
-#
-# The perturbation of region i changes the Laplacian only within i's closed neighbourhood N: A_i = A − γE with A = −γL
-# and E on N × N. So, with G the N × N block of (A − z)⁻¹,
-#
-#     log det (A_i − z) − log det (A − z) = log det (I − γGE),
-#
-# and one eigendecomposition of L gives G for all regions. Traces of exp(A_i) and of A_i exp(A_i), which is all that
-# the entropy needs, are sums of such logarithms at five to nine points z (:mod:`biobgt.hubs.resolvents`). A logarithm
-# is known up to turns of 2πi, and the right one lies within ½(γ‖E‖/d)² of −γ tr GE, d being the distance of z from the
-# negative axis: on the way from A to A_i the second derivative is no larger. Where that leaves more than one, at large
-# γ, the derivative with respect to z is taken instead, γ tr (I − γGE)⁻¹G₂E with G₂ the block of (A − z)⁻², and poles
-# in place of logarithms; it takes about twice as long.
-
+# How perturbations change the traces.
 
 # Radians within which a logarithm's imaginary part has to be known: half a turn, and a little less for rounding.
 _HALF_TURN = 3.0
@@ -173,14 +301,21 @@ def trace_changes(
         Tr γL_i exp(−γL_i) − Tr γL exp(−γL).
     """
     found = np.zeros((2, len(times), len(weights)))
+    regions = changed_regions(weights, perturbation)
+    unclear = np.zeros(len(weights), dtype=bool)  # whose logarithms are not known to the turn: poles are needed
+    forms: tuple[_Form, _Form] = ("logarithms", "poles")
     largest = float(eigenvalues[-1]) + _largest_added(weights)
     for chosen, middle in time_windows(times):
         contour = _shortest_contour(middle * largest, alone=bool(np.ptp(times[chosen]) <= 1e-12 * middle))
         relative = [round(float(time), 12) for time in times[chosen] / middle]
         points = _Points(contour, middle, eigenvalues, vectors)
-        for kind, batches in _batches_by_kind(weights, perturbation, points).items():
+        turns = 2 * _HALF_TURN * contour.distances.min() ** 2
+        for batch in _neighbourhoods(weights, regions):
+            squares = (batch.changes(weights, perturbation) ** 2).sum(axis=(1, 2))
+            unclear[batch.regions] = squares * middle**2 > turns
+        for kind, some in zip(forms, (regions[~unclear[regions]], regions[unclear[regions]]), strict=True):
             fitted = np.stack([_contour_weights(contour, kind, time) for time in relative], axis=1)
-            for batch, value in points.changes(weights, batches, kind, perturbation):
+            for batch, value in points.changes(weights, _neighbourhoods(weights, some), kind, perturbation):
                 found[:, chosen[:, None], batch.regions] += np.einsum("ftk,kb->ftb", fitted, value).real
     return found[0], -found[1]  # y·exp(y) has y = −γλ
 
@@ -208,21 +343,6 @@ def time_windows(times: FloatArray) -> Iterator[tuple[NDArray[np.intp], float]]:
         order = order[~near]
 
 
-def _batches_by_kind(
-    weights: FloatArray, perturbation: Perturbation, points: "_Points"
-) -> dict[Form, list[Neighbourhoods]]:
-    """Neighbourhoods whose logarithms are known to the turn, and those for which poles are needed."""
-    regions = changed_regions(weights, perturbation)
-    unclear = np.zeros(len(weights), dtype=bool)
-    for batch in neighbourhoods(weights, regions):
-        squares = (batch.changes(weights, perturbation) ** 2).sum(axis=(1, 2))
-        unclear[batch.regions] = squares * points.gamma**2 > 2 * _HALF_TURN * points.contour.distances.min() ** 2
-    return {
-        "logarithms": neighbourhoods(weights, regions[~unclear[regions]]),
-        "poles": neighbourhoods(weights, regions[unclear[regions]]),
-    }
-
-
 @dataclass(frozen=True, eq=False)
 class _Points:
     """The resolvents of one graph at the points of a contour."""
@@ -233,20 +353,20 @@ class _Points:
     vectors: FloatArray
 
     def changes(
-        self, weights: FloatArray, batches: list[Neighbourhoods], kind: Form, perturbation: Perturbation
-    ) -> Iterator[tuple[Neighbourhoods, NDArray[np.complex128]]]:
+        self, weights: FloatArray, batches: list[_Neighbourhoods], kind: _Form, perturbation: Perturbation
+    ) -> Iterator[tuple[_Neighbourhoods, NDArray[np.complex128]]]:
         """Yield each batch with the change of every region's logarithm, or pole, at every point, (n_points, n_batch).
 
         Parameters
         ----------
         weights : ndarray, shape (n, n)
-        batches : list of Neighbourhoods
+        batches : list of _Neighbourhoods
         kind : {"logarithms", "poles"}
         perturbation : {"control", "remove"}
 
         Yields
         ------
-        batch : Neighbourhoods
+        batch : _Neighbourhoods
             Several times: points that are not held at the time have changes of 0.
         changes : ndarray, shape (n_points, n_batch)
         """
@@ -256,13 +376,13 @@ class _Points:
             some = range(start, min(start + held, n_points))
             resolvents = [self._resolvent(k, kind) for k in some]
             for batch in batches:
-                here = Neighbourhoods(batch.regions, batch.members, batch.filled, batch.n_regions)
+                here = _Neighbourhoods(batch.regions, batch.members, batch.filled, batch.n_regions)
                 scaled = self.gamma * here.changes(weights, perturbation)
                 found = np.zeros((n_points, len(here.regions)), dtype=np.complex128)
                 found[some.start : some.stop] = [_change(here, scaled, *matrices) for matrices in resolvents]
                 yield here, found
 
-    def _resolvent(self, k: int, kind: Form) -> list[NDArray[np.complex128]]:
+    def _resolvent(self, k: int, kind: _Form) -> list[NDArray[np.complex128]]:
         """(A − z)⁻¹ at a point z = x + ib and, where poles are asked for, its square.
 
         Im 1/(y − z) is positive and −Re 1/(y − z) is so with a little of it added, so that both parts are products of
@@ -290,7 +410,7 @@ def _gram(vectors: FloatArray, positive: FloatArray) -> FloatArray:
 
 
 def _change(
-    batch: Neighbourhoods,
+    batch: _Neighbourhoods,
     scaled: FloatArray,
     resolvent: NDArray[np.complex128],
     squared: NDArray[np.complex128] | None = None,
@@ -299,7 +419,7 @@ def _change(
 
     Parameters
     ----------
-    batch : Neighbourhoods
+    batch : _Neighbourhoods
     scaled : ndarray, shape (n_batch, size, size)
         γE of each region.
     resolvent, squared : ndarray, shape (n, n)
@@ -311,20 +431,14 @@ def _change(
     block = batch.block(resolvent)
     # Real times complex as one real product, of real and imaginary parts in turn; the transpose of GE is EG.
     matrix = -(scaled @ block.view(np.float64)).view(np.complex128)
-    if squared is None:
-        return _log_determinant(matrix)
-    places = np.arange(matrix.shape[-1])
-    matrix[:, places, places] += 1
-    solved = np.linalg.solve(matrix, scaled.astype(np.complex128))
-    trace: NDArray[np.complex128] = np.einsum("bij,bij->b", solved, batch.block(squared))
-    return trace
-
-
-def _log_determinant(matrix: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Log det (I + M) of a stack of matrices M, which is changed; the imaginary part is the one near that of tr M."""
-    places = np.arange(matrix.shape[-1])
-    expected = matrix[:, places, places].imag.sum(axis=1)
-    matrix[:, places, places] += 1
+    diagonal = np.arange(matrix.shape[-1])
+    expected = matrix[:, diagonal, diagonal].imag.sum(axis=1)
+    matrix[:, diagonal, diagonal] += 1
+    if squared is not None:
+        solved = np.linalg.solve(matrix, scaled.astype(np.complex128))
+        trace: NDArray[np.complex128] = np.einsum("bij,bij->b", solved, batch.block(squared))
+        return trace
+    # Of all turns of the logarithm, the one whose imaginary part is near that of the trace.
     phase, size = np.linalg.slogdet(matrix)
     angle = np.angle(phase)
     return size + 1j * (angle + 2 * np.pi * np.round((expected - angle) / (2 * np.pi)))
@@ -363,17 +477,14 @@ def cost_sentence(n_regions: int) -> str:
     >>> cost_sentence(1000)
     'Node entanglement perturbs each of the 1,000 regions: the first figures of one subject take about 10 seconds.'
     """
+    seconds = _expected_seconds(n_regions)
+    minutes = max(1, round(seconds / 60))
+    in_minutes = "1 minute" if minutes == 1 else f"{minutes} minutes"
+    said = in_minutes if seconds >= 55 else f"{max(5, 5 * round(seconds / 5))} seconds"
     return (
         f"Node entanglement perturbs each of the {n_regions:,} regions: the first figures of one subject take about "
-        f"{_duration(_expected_seconds(n_regions))}."
+        f"{said}."
     )
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 55:
-        return f"{max(5, 5 * round(seconds / 5))} seconds"
-    minutes = max(1, round(seconds / 60))
-    return "1 minute" if minutes == 1 else f"{minutes} minutes"
 
 
 def resolvents_are_cheaper(weights: FloatArray, times: FloatArray) -> bool:

@@ -1,7 +1,7 @@
 """The hub table: every hub measure of every region, ranked and marked by a rule; and how well measures agree."""
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -13,7 +13,7 @@ from biobgt.base.arrays import FloatArray, ranks
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import average_by_person
-from biobgt.data.graph import BrainGraph, check_choice, check_seed
+from biobgt.data.graph import BrainGraph, check_choice
 from biobgt.hubs.classical import full_connectivity, hub_weights
 from biobgt.hubs.entanglement import PerturbedGraphs, check_gammas, perturbed_graphs
 from biobgt.hubs.measures import (
@@ -26,14 +26,10 @@ from biobgt.hubs.measures import (
     NE,
     HubOptions,
     HubRule,
-    MeasuresWithoutGamma,
     Perturbation,
     RegionValues,
-    laplacian_changes,
-    measures_over_gamma,
-    measures_without_gamma,
 )
-from biobgt.hubs.resolvents import STEPS_ABOVE, time_windows
+from biobgt.hubs.resolvents import STEPS_ABOVE, changed_regions, laplacian_change, time_windows
 
 # How well two hub measures agree over the regions of one brain: rank correlations and shared hubs.
 #
@@ -68,10 +64,13 @@ def rank_agreement(values: FloatArray, reference: FloatArray, *, top: float = DE
     if len(reference) < 2:
         return {name: np.full(len(values), np.nan) for name in AGREEMENT_MEASURES}
     varies = (np.ptp(values, axis=1) > 0) & (np.ptp(reference) > 0)
+    n_hubs = number_of_hubs(values.shape[1], top)
+    hubs = np.argsort(-reference, kind="stable")[:n_hubs]
+    of_values = np.argsort(-values, axis=1, kind="stable")[:, :n_hubs]
     agreement = {
         "spearman": spearman(values, reference),
-        "kendall": kendall(values, reference),
-        "overlap": _hub_overlap(values, reference, n_hubs=number_of_hubs(values.shape[1], top)),
+        "kendall": _kendall(values, reference),
+        "overlap": np.isin(of_values, hubs).mean(axis=1),
     }
     return {name: np.where(varies, column, np.nan) for name, column in agreement.items()}
 
@@ -83,7 +82,7 @@ def spearman(values: FloatArray, reference: FloatArray) -> FloatArray:
     return _quotient(ranked[:-1] @ ranked[-1], np.linalg.norm(ranked[:-1], axis=1) * np.linalg.norm(ranked[-1]))
 
 
-def kendall(values: FloatArray, reference: FloatArray) -> FloatArray:
+def _kendall(values: FloatArray, reference: FloatArray) -> FloatArray:
     """Kendall's τ-b of each row with the reference, shape (n_measures,).
 
     Concordant minus discordant pairs, over the geometric mean of the numbers of untied pairs.
@@ -93,22 +92,6 @@ def kendall(values: FloatArray, reference: FloatArray) -> FloatArray:
     orders = np.sign(values[:, first] - values[:, second])
     untied = np.count_nonzero(orders, axis=1) * np.count_nonzero(order)
     return _quotient(orders @ order, np.sqrt(untied))
-
-
-def _hub_overlap(values: FloatArray, reference: FloatArray, *, n_hubs: int) -> FloatArray:
-    """Share of the ``n_hubs`` highest regions of each row that are among the reference's, shape (n_measures,).
-
-    Parameters
-    ----------
-    values : ndarray, shape (n_measures, n_regions)
-    reference : ndarray, shape (n_regions,)
-    n_hubs : int
-        Regions that count as hubs, in each row and in the reference.
-    """
-    hubs = np.argsort(-reference, kind="stable")[:n_hubs]
-    rows = np.argsort(-values, axis=1, kind="stable")[:, :n_hubs]
-    shared: FloatArray = np.isin(rows, hubs).mean(axis=1)
-    return shared
 
 
 def number_of_hubs(n_regions: int, top: float) -> int:
@@ -125,9 +108,12 @@ def _quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 # How sure a rank correlation over one brain's regions is.
 
 
+_CONFIDENCE = 0.95
+
+
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Spearman's ρ over regions, with its bootstrap interval; NaN where either side is constant."""
+    """Spearman's ρ over regions, with its 95 % bootstrap interval; NaN where either side is constant."""
 
     rho: float
     low: float
@@ -135,56 +121,31 @@ class RankCorrelation:
     n_regions: int
 
 
-def _rank_correlation(
-    values: FloatArray,
-    reference: FloatArray,
-    *,
-    n_boot: int = 1000,
-    seed: int = 0,
-    confidence: float = 0.95,
-) -> RankCorrelation:
-    """Spearman's ρ over regions with a percentile bootstrap interval.
+def _rank_correlation(values: FloatArray, reference: FloatArray) -> RankCorrelation:
+    """Spearman's ρ over regions, shape (n_regions,) each, with a percentile bootstrap interval.
 
-    Parameters
-    ----------
-    values, reference : ndarray, shape (n_regions,)
-    n_boot : int
-        Samples of regions, drawn with replacement; a sample in which either side is constant is left out.
-    seed : int
-    confidence : float
-
-    Notes
-    -----
-    Regions are not independent, neighbours share signal: the interval describes one brain and says nothing about
-    other subjects.
+    Regions are drawn with replacement; a sample in which either side is constant is left out. Regions are not
+    independent, neighbours share signal: the interval describes one brain and says nothing about other subjects.
     """
-    check_seed(seed)
-    check_confidence(confidence)
     n_regions = len(values)
+    unknown = RankCorrelation(np.nan, np.nan, np.nan, n_regions)
     if n_regions < 2:
-        return RankCorrelation(np.nan, np.nan, np.nan, n_regions)
+        return unknown
     rho = _counted_spearman(values, reference, np.ones((1, n_regions), dtype=np.int64))[0]
-    sampled = _counted_spearman(values, reference, _draws(n_regions, n_boot, seed))
+    sampled = _counted_spearman(values, reference, _draws(n_regions))
     sampled = sampled[np.isfinite(sampled)]
     if np.isnan(rho) or not len(sampled):
-        return RankCorrelation(np.nan, np.nan, np.nan, n_regions)
-    low, high = np.quantile(sampled, [(1 - confidence) / 2, (1 + confidence) / 2])
+        return unknown
+    low, high = np.quantile(sampled, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])
     return RankCorrelation(float(rho), float(low), float(high), n_regions)
 
 
 @lru_cache(maxsize=2)
-def _draws(n_regions: int, n_boot: int, seed: int) -> NDArray[np.int64]:
-    """How often each region is in each sample, shape (n_boot, n_regions): the same for every pair of measures."""
-    rng = np.random.default_rng(seed)
-    draws = rng.multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=n_boot)
+def _draws(n_regions: int) -> NDArray[np.int64]:
+    """How often each region is in each sample, shape (1000, n_regions): the same for every pair of measures."""
+    draws = np.random.default_rng(0).multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=1000)
     draws.setflags(write=False)
     return draws
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse what cannot be the confidence of an interval."""
-    if not 0 < confidence < 1:
-        raise InputError(f"The confidence of an interval lies between 0 and 1, not {confidence}.")
 
 
 def _counted_spearman(values: FloatArray, reference: FloatArray, counts: NDArray[np.int64]) -> FloatArray:
@@ -218,7 +179,46 @@ def _counted_ranks(values: FloatArray, counts: NDArray[np.int64]) -> FloatArray:
 
 
 # Diffusion times that are measured together, or a measure that does not depend on them.
-HubStep = tuple[float, ...] | str
+_HubStep = tuple[float, ...] | str
+
+
+class MeasuresWithoutGamma(Mapping[str, RegionValues]):
+    """The measures of one graph that do not depend on γ, shape (n_regions,) each; computed when first asked for.
+
+    Parameters
+    ----------
+    graph : BrainGraph
+    connectivity : ndarray, shape (n_regions, n_regions)
+        The full matrix behind the graph.
+    """
+
+    def __init__(self, graph: BrainGraph, connectivity: FloatArray) -> None:
+        self._given = {"graph": graph, "connectivity": connectivity}
+        self.known: dict[str, RegionValues] = {}  # those that were computed already
+
+    def __getitem__(self, key: str) -> RegionValues:
+        if key not in self.known:
+            measure = HUB_MEASURES[key]
+            self.known[key] = measure.compute(self._given[measure.needs])
+        return self.known[key]
+
+    def __contains__(self, key: object) -> bool:
+        return any(key == one for one in self)
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, measure in HUB_MEASURES.items() if measure.needs in self._given)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _measures_over_gamma(entropy_change: FloatArray) -> dict[str, FloatArray]:
+    """Every measure that depends on γ, shape (n_gammas, n_regions), from the change of entropy in bits."""
+    return {
+        key: np.asarray(measure.compute(entropy_change), dtype=np.float64)
+        for key, measure in HUB_MEASURES.items()
+        if measure.depends_on_gamma
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,17 +255,13 @@ class SubjectHubs:
             Only these; by default all.
         """
         asked = [key for key in HUB_MEASURES if measures is None or key in measures]
-        perturbed = any(HUB_MEASURES[key].depends_on_gamma for key in asked)
-        at_gamma = measures_over_gamma(self.spectra.entropy_change(gamma)) if perturbed else {}
-        found: dict[str, RegionValues] = {}
-        for key in asked:
-            if key in at_gamma:
-                found[key] = at_gamma[key][0]
-            elif key in self.measures:
-                found[key] = self.measures[key]
-        return found
+        known = {key: self.measures[key] for key in asked if key in self.measures}
+        if any(HUB_MEASURES[key].depends_on_gamma for key in asked):
+            over_gamma = _measures_over_gamma(self.spectra.entropy_change(gamma))
+            known |= {key: values[0] for key, values in over_gamma.items()}
+        return {key: known[key] for key in asked if key in known}
 
-    def steps(self, gammas: Sequence[float]) -> list[HubStep]:
+    def steps(self, gammas: Sequence[float]) -> list[_HubStep]:
         """All that there is to measure, step by step: diffusion times γ that go together, then measures.
 
         Parameters
@@ -276,13 +272,13 @@ class SubjectHubs:
         times = np.array(gammas, dtype=np.float64)
         return [*(tuple(times[chosen].tolist()) for chosen, _ in time_windows(times)), *self.measures]
 
-    def has(self, step: HubStep) -> bool:
+    def has(self, step: _HubStep) -> bool:
         """Whether a step was taken."""
         if not isinstance(step, str):
             return self.spectra.knows(step)
         return not isinstance(self.measures, MeasuresWithoutGamma) or step in self.measures.known
 
-    def measure(self, step: HubStep) -> None:
+    def measure(self, step: _HubStep) -> None:
         """Take a step; what was measured is remembered."""
         if isinstance(step, str):
             _ = self.measures[step]
@@ -386,8 +382,17 @@ def hub_table(
     hubs = measure_hubs(graph, connectivity, perturbation=perturbation)
     unit = hubs.spectra.gamma_unit
     options = HubOptions(gamma if absolute_gamma is None else absolute_gamma / unit, perturbation, rule, share)
-    table = SubjectHubs(atlas.table(), hubs.spectra, hubs.measures, hubs.has_signal).table(options)
-    table.attrs = _how_made(graph, options, unit, connectivity is not None or graph.connectivity is not None)
+    table = replace(hubs, regions=atlas.table()).table(options)
+    full = connectivity is not None or graph.connectivity is not None
+    table.attrs = {
+        "subject": graph.subject,
+        "gamma": options.gamma,
+        "absolute_gamma": float(options.gamma * unit),
+        "perturbation": perturbation,
+        "rule": options.hubs_are,
+        "fc_strength": "full connectivity" if full else "weights of the graph",
+        "simulated": graph.simulated,
+    }
     return table
 
 
@@ -404,30 +409,13 @@ def _rank_regions(key: str, values: RegionValues, *, rule: HubRule, n_hubs: int)
         Of the rule ``top``.
     """
     importance = np.asarray(-values if HUB_MEASURES[key].low_in_hubs else values, dtype=np.float64)
-    z, varies = _z_scores(importance)
-    hub = (ranks(-importance, ties="max") <= n_hubs) & varies if rule == "top" else z > 1
-    from_top = ranks(-importance, ties="min").astype(int)
-    return {key: values, f"{key}_rank": from_top, f"{key}_z": z, f"{key}_hub": hub}
-
-
-def _z_scores(importance: RegionValues) -> tuple[RegionValues, bool]:
-    """Z-scores over regions, and whether they differ at all."""
     spread = importance.std(ddof=1) if len(importance) > 1 else 0.0
     # Rounding alone spreads equal values a little; what is below it is no difference.
     varies = bool(spread > 1e-12 * np.abs(importance).max(initial=0))
-    return ((importance - importance.mean()) / spread if varies else importance * 0), varies
-
-
-def _how_made(graph: BrainGraph, options: HubOptions, unit: float, full: bool) -> dict[Hashable, Any]:
-    return {
-        "subject": graph.subject,
-        "gamma": options.gamma,
-        "absolute_gamma": float(options.gamma * unit),
-        "perturbation": options.perturbation,
-        "rule": options.hubs_are,
-        "fc_strength": "full connectivity" if full else "weights of the graph",
-        "simulated": graph.simulated,
-    }
+    z = (importance - importance.mean()) / spread if varies else importance * 0
+    hub = (ranks(-importance, ties="max") <= n_hubs) & varies if rule == "top" else z > 1
+    from_top = ranks(-importance, ties="min").astype(int)
+    return {key: values, f"{key}_rank": from_top, f"{key}_z": z, f"{key}_hub": hub}
 
 
 # The hub curves of a group: hub measures of its subjects over the regions, as mean and spread.
@@ -465,24 +453,6 @@ class SubjectCurves:
         return {**{key: values[place] for key, values in self.over_gamma.items()}, **self.lasting}
 
 
-@dataclass(frozen=True, eq=False)
-class _GroupCurves:
-    """Mean and spread of a group's hub curves, region by region.
-
-    Attributes
-    ----------
-    n_subjects, n_recordings : int
-        People, and their recordings.
-    mean, sd : mapping of str to ndarray, shape (n_regions,)
-        By measure, over people; the SD of a single one is NaN.
-    """
-
-    n_subjects: int
-    n_recordings: int
-    mean: Mapping[str, FloatArray]
-    sd: Mapping[str, FloatArray]
-
-
 def measure_curves(
     graph: BrainGraph,
     connectivity: FloatArray,
@@ -507,19 +477,19 @@ def measure_curves(
     """
     full = full_connectivity(graph, connectivity)
     perturbed = perturbed_graphs(graph, gammas, perturbation=perturbation)
-    over_gamma = measures_over_gamma(perturbed.entropy_change(gammas))
-    lasting = measures_without_gamma(graph, full, measures)
+    over_gamma = _measures_over_gamma(perturbed.entropy_change(gammas))
+    lasting = MeasuresWithoutGamma(graph, full)
     return SubjectCurves(
         tuple(gammas),
         {key: over_gamma[key] for key in measures if key in over_gamma},
-        {key: np.asarray(values, dtype=np.float64) for key, values in lasting.items()},
+        {key: np.asarray(lasting[key], dtype=np.float64) for key in lasting if key in measures},
     )
 
 
 def group_curves(
-    subjects: Sequence[SubjectCurves], gamma: float, *, persons: Sequence[str] | None = None, scale: CurveScale = "z"
-) -> _GroupCurves:
-    """Take the mean and the SD over people, each recording on the scale of its own curve.
+    subjects: Sequence[SubjectCurves], gamma: float, *, persons: Sequence[str], scale: CurveScale
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Take the mean and the SD over people, by measure, each recording on the scale of its own curve.
 
     Parameters
     ----------
@@ -527,30 +497,30 @@ def group_curves(
         On the same regions.
     gamma : float
         Of the grid, in units of 1/mean(λ).
-    persons : sequence of str, optional
-        Whose recording each is (:attr:`biobgt.data.cohort.Cohort.persons`): those of one person are averaged first. By
-        default everybody has one.
+    persons : sequence of str
+        Whose recording each is (:attr:`biobgt.data.cohort.Cohort.persons`): those of one person are averaged first.
     scale : {"z", "rank", "raw"}
         Z-scores and ranks are over the regions of each subject, as in :func:`biobgt.hubs.hub_table`.
+
+    Returns
+    -------
+    mean, sd : dict of str to ndarray, shape (n_regions,)
+        The SD of a single person is NaN.
     """
     check_choice("scale", scale, get_args(CurveScale))
     if not subjects:
         raise InputError("The group has no subjects, so it has no mean.")
     at_gamma = [subject.at(gamma) for subject in subjects]
-    named = [str(i) for i in range(len(subjects))] if persons is None else persons
     mean, sd = {}, {}
     for measure in at_gamma[0]:
-        values = average_by_person(np.stack([_scaled(measure, curves[measure], scale) for curves in at_gamma]), named)
+        curves = [one[measure] for one in at_gamma]
+        if scale != "raw":
+            columns = [_rank_regions(measure, curve, rule="top", n_hubs=1) for curve in curves]
+            curves = [one[f"{measure}_{scale}"].astype(np.float64) for one in columns]
+        values = average_by_person(np.stack(curves), persons)
         mean[measure] = values.mean(axis=0)
         sd[measure] = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
-    return _GroupCurves(len(set(named)), len(subjects), mean, sd)
-
-
-def _scaled(measure: str, values: FloatArray, scale: CurveScale) -> FloatArray:
-    """One subject's curve as the hub table has it: as it is, as ranks or as z-scores over regions."""
-    if scale == "raw":
-        return values
-    return _rank_regions(measure, values, rule="top", n_hubs=1)[f"{measure}_{scale}"].astype(np.float64)
+    return mean, sd
 
 
 # How one subject's node entanglement agrees with other hub measures, over the diffusion time γ and at one of them.
@@ -741,7 +711,7 @@ def explain_region(
     spectra, options = hubs.spectra, options or HubOptions()
     times = check_gammas(np.asarray(gammas, dtype=np.float64))
     with_chosen = np.append(times, options.gamma)
-    neighbourhood = _region_neighbourhood(graph, region, perturbation=spectra.perturbation)
+    neighbourhood = _region_neighbourhood(hub_weights(graph), region, spectra.perturbation)
     change = spectra.entropy_change(with_chosen)
     before = spectra.entropy(with_chosen)
     after = before + change[:, region]
@@ -767,27 +737,13 @@ def explain_region(
     )
 
 
-def _region_neighbourhood(
-    graph: BrainGraph | FloatArray, region: int, *, perturbation: Perturbation = DEFAULT_PERTURBATION
-) -> _Neighbourhood:
-    """Cut out a region's closed neighbourhood, before and after the perturbation of the region.
-
-    Parameters
-    ----------
-    graph : BrainGraph or ndarray, shape (n, n)
-        Of nonnegative weights.
-    region : int
-        Counted from 0.
-    perturbation : {"control", "remove"}
-    """
-    weights = hub_weights(graph)
+def _region_neighbourhood(weights: FloatArray, region: int, perturbation: Perturbation) -> _Neighbourhood:
+    """Cut out a region's closed neighbourhood, before and after the perturbation of the region."""
     if not 0 <= region < len(weights):
         raise InputError(f"There is no region {region}; the graph has regions 0 to {len(weights) - 1}.")
-    changes = laplacian_changes(weights, perturbation)
-    changed = next((found for found in changes if found[0] == region), None)
     after = weights.copy()
-    if changed is not None:
-        _, touched, change = changed
+    if region in changed_regions(weights, perturbation):
+        touched, change = laplacian_change(weights, region, perturbation)
         # A Laplacian has minus the weights off its diagonal.
         after[np.ix_(touched, touched)] -= change - np.diag(np.diag(change))
     neighbours = np.flatnonzero(weights[region])

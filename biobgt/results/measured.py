@@ -219,7 +219,7 @@ class Measured:
         if HUB_MEASURES[measure].depends_on_gamma:
             return self.hub_curves(options, (measure,)).at(options.gamma)[measure]
         graph, whole = self.graph(), _hubs.classical.full_connectivity(self.graph(), self.pearson())
-        return _hubs.measures.measures_without_gamma(graph, whole, (measure,))[measure].astype(float)
+        return _hubs.table.MeasuresWithoutGamma(graph, whole)[measure].astype(float)
 
     @kept()
     def explain_region(
@@ -259,7 +259,7 @@ class Measured:
             In units of 1/mean(λ).
         """
         graph, active = self.graph(), self.hubs(perturbation).has_signal
-        return _hubs.evidence.null_agreement(graph, gammas, seed=seed, has_signal=active, perturbation=perturbation)
+        return _hubs.evidence.graph_agreement(graph, gammas, has_signal=active, perturbation=perturbation, null=seed)
 
     def agreement_against_nulls(
         self, options: EntanglementOptions, seeds: Sequence[int] = NULL_SEEDS

@@ -17,7 +17,7 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.why_region import story_sentences
 from biobgt.hubs import HUB_MEASURES
 from biobgt.hubs import table as hub_tables
-from biobgt.hubs.evidence import graph_agreement, null_agreement, set_against_nulls
+from biobgt.hubs.evidence import graph_agreement, set_against_nulls
 from biobgt.hubs.measures import GAMMAS, HubAnalysisOptions, HubOptions
 from biobgt.hubs.table import explain_region, measure_hubs
 from biobgt.model import pretrained
@@ -561,7 +561,7 @@ def test_partial_correlation_is_said_at_once_and_null_graphs_when_asked_for(open
     assert "with these held" not in words(page)
     button(page, "null graphs").click().run()
     assert_no_error(page)
-    nulls = [null_agreement(graph, (0.5,), seed=number) for number in range(3)]
+    nulls = [graph_agreement(graph, (0.5,), null=number) for number in range(3)]
     expected = set_against_nulls(own, nulls, 0.5)["partial"]
     said = words(page)
     assert said.count("with these held") == 1

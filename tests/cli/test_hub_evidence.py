@@ -13,7 +13,6 @@ from biobgt.hubs.evidence import (
     compare_halves,
     graph_agreement,
     measure_half,
-    null_agreement,
     partial_spearman,
     set_against_nulls,
     strength_and_degree,
@@ -57,7 +56,7 @@ def test_null_graphs_and_halves_when_asked_for(run, small, small_cohort, tmp_pat
     rows = pd.read_csv(tmp_path / "hub_agreement.csv").set_index(["subject", "reference"])
     subject = small_cohort["s2"]
     graph = brain_graph(subject, small_cohort.atlas, SETTINGS)
-    nulls = [null_agreement(graph, (0.5,), seed=7 + number) for number in range(4)]
+    nulls = [graph_agreement(graph, (0.5,), null=7 + number) for number in range(4)]
     expected = set_against_nulls(graph_agreement(graph, (0.5,)), nulls, 0.5)["partial"]
     found = rows.loc[("s2", "node efficiency")]
     np.testing.assert_allclose(

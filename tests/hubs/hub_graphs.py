@@ -36,6 +36,13 @@ def random_weights(n: int, density: float, seed: int) -> NDArray[np.float64]:
     return upper + upper.T
 
 
+def correlations(n: int, seed: int) -> NDArray[np.float64]:
+    """Correlations of noise with three components in common."""
+    rng = np.random.default_rng(seed)
+    series = rng.normal(size=(40, n)) + rng.normal(size=(40, 3)) @ rng.normal(size=(3, n))
+    return np.corrcoef(series.T)
+
+
 weighted_graphs = st.builds(
     random_weights, n=st.integers(2, 14), density=st.floats(0, 1), seed=st.integers(0, 2**32 - 1)
 )

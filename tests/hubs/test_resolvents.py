@@ -9,13 +9,20 @@ from hypothesis import strategies as st
 
 from biobgt.base.errors import InputError
 from biobgt.hubs import node_entanglement
-from biobgt.hubs.entanglement import Spectra, _Resolvents, control_spectra, gamma_unit, perturbed_graphs
-from biobgt.hubs.measures import GAMMAS, changed_regions, laplacian_changes, neighbourhoods
+from biobgt.hubs.entanglement import _Resolvents, control_spectra, gamma_unit, perturbed_graphs
+from biobgt.hubs.measures import GAMMAS
 from biobgt.hubs.resolvents import (
+    ASK_ABOVE,
     HALF_DECADE,
+    MEASURED_SECONDS,
     ONE_TIME,
     _contour_weights,
+    _expected_seconds,
     _largest_added,
+    _neighbourhoods,
+    changed_regions,
+    cost_sentence,
+    laplacian_change,
     resolvents_are_cheaper,
     time_windows,
 )
@@ -24,8 +31,7 @@ WIDE = np.geomspace(0.01, 100, 9)
 
 
 def both_ways(weights, gammas, perturbation):
-    ways = (perturbed_graphs(weights, perturbation=perturbation, way=way) for way in ("eigenvalues", "resolvents"))
-    return [way.entropy_change(gammas) for way in ways]
+    return [way(weights, perturbation=perturbation).entropy_change(gammas) for way in (control_spectra, _Resolvents.of)]
 
 
 def clustered(n: int, density: float, seed: int):
@@ -53,22 +59,16 @@ def test_any_graph_and_gamma_have_the_entropies_of_their_eigenvalues(kind, n, de
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("perturbation", ["control", "remove"])
-@pytest.mark.parametrize("name", NAMED)
-def test_named_graphs_at_all_gammas_at_once(name, perturbation):
-    expected, found = both_ways(NAMED[name], WIDE, perturbation)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-
-
-@pytest.mark.parametrize(("n", "density"), [(120, 0.05), (120, 0.3), (200, 0.1)])
-def test_larger_graphs_over_the_grid_of_the_page(n, density):
-    expected, found = both_ways(clustered(n, density, 1), GAMMAS, "control")
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
-
-
-def test_a_star_of_many_leaves_has_the_widest_spectrum():
-    weights = nx.to_numpy_array(nx.star_graph(150))
-    expected, found = both_ways(weights, WIDE, "remove")
+@pytest.mark.parametrize(
+    ("weights", "gammas", "perturbation"),
+    [
+        *((weights, WIDE, perturbation) for weights in NAMED.values() for perturbation in ("control", "remove")),
+        *((clustered(n, density, 1), GAMMAS, "control") for n, density in ((120, 0.05), (120, 0.3), (200, 0.1))),
+        (nx.to_numpy_array(nx.star_graph(150)), WIDE, "remove"),  # the widest spectrum
+    ],
+)
+def test_all_gammas_at_once_have_the_entropies_of_their_eigenvalues(weights, gammas, perturbation):
+    expected, found = both_ways(weights, gammas, perturbation)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
 
 
@@ -112,10 +112,7 @@ def test_what_was_measured_is_remembered(monkeypatch):
 @pytest.mark.parametrize("perturbation", ["control", "remove"])
 def test_entropy_and_spectrum_of_one_region_are_those_of_the_eigenvalues(perturbation):
     weights = clustered(40, 0.2, 4)
-    resolvents, spectra = (
-        perturbed_graphs(weights, perturbation=perturbation, way=w) for w in ("resolvents", "eigenvalues")
-    )
-    assert isinstance(spectra, Spectra)
+    resolvents, spectra = (way(weights, perturbation=perturbation) for way in (_Resolvents.of, control_spectra))
     np.testing.assert_allclose(resolvents.entropy(WIDE), spectra.entropy(WIDE), atol=1e-12)
     assert resolvents.gamma_unit == pytest.approx(spectra.gamma_unit)
     for region in (0, 7, 39):
@@ -152,8 +149,9 @@ def test_no_perturbation_adds_more_to_the_largest_eigenvalue_than_is_said():
 @pytest.mark.parametrize("perturbation", ["control", "remove"])
 def test_batches_change_the_laplacian_as_single_regions_do(perturbation):
     weights = clustered(50, 0.2, 5)
-    singly = {region: (members, change) for region, members, change in laplacian_changes(weights, perturbation)}
-    batches = neighbourhoods(weights, changed_regions(weights, perturbation))
+    changed = changed_regions(weights, perturbation)
+    singly = {region: laplacian_change(weights, region, perturbation) for region in changed}
+    batches = _neighbourhoods(weights, changed)
     assert sorted(region for batch in batches for region in batch.regions) == sorted(singly)
     assert len(batches) < len(singly) / 2
     for batch in batches:
@@ -191,8 +189,24 @@ def test_node_entanglement_takes_it():
     assert (found != expected).any()
 
 
-def test_unknown_ways_are_refused_with_a_sentence():
-    with pytest.raises(InputError, match="no way 'magic'"):
-        perturbed_graphs(KARATE, way="magic")
-    with pytest.raises(InputError, match="no perturbation 'burn'"):
-        perturbed_graphs(KARATE, perturbation="burn")
+@pytest.mark.parametrize("way", [perturbed_graphs, _Resolvents.of])
+def test_an_unknown_perturbation_is_refused(way):
+    with pytest.raises(InputError, match="perturbation"):
+        way(KARATE, perturbation="burn")
+
+
+@pytest.mark.parametrize("n_regions", MEASURED_SECONDS)
+def test_what_is_expected_is_what_was_measured(n_regions: int) -> None:
+    assert _expected_seconds(n_regions) == pytest.approx(MEASURED_SECONDS[n_regions], rel=0.25)
+
+
+def test_more_regions_take_longer_than_in_proportion() -> None:
+    assert _expected_seconds(1200) > 1.5 * _expected_seconds(1000)
+    assert 5 < _expected_seconds(ASK_ABOVE) < 15
+
+
+@pytest.mark.parametrize(("n_regions", "said"), [(1001, "10 seconds"), (1700, "50 seconds"), (2500, "3 minutes")])
+def test_the_sentence_says_how_long(n_regions: int, said: str) -> None:
+    assert cost_sentence(n_regions).endswith(
+        f"perturbs each of the {n_regions:,} regions: the first figures of one subject take about {said}."
+    )

@@ -17,7 +17,6 @@ from biobgt.hubs.evidence import (
     compare_halves,
     graph_agreement,
     measure_half,
-    null_agreement,
     set_against_nulls,
 )
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, EntanglementOptions, HubAnalysisOptions, HubOptions
@@ -240,7 +239,7 @@ def test_hubs_are_the_direct_ones(cohort, measured, graph, hubs):
 def test_agreement_and_halves_are_the_direct_ones(cohort, measured, graph, hubs):
     direct = graph_agreement(graph, GAMMAS, has_signal=hubs.has_signal, perturbation="remove")
     assert measured.own_agreement("remove").at(2.0) == pytest.approx(direct.at(2.0))
-    null = null_agreement(graph, GAMMAS, seed=4, has_signal=hubs.has_signal, perturbation="remove")
+    null = graph_agreement(graph, GAMMAS, null=4, has_signal=hubs.has_signal, perturbation="remove")
     assert measured.null_agreement("remove", 4).at(2.0) == pytest.approx(null.at(2.0))
     assert measured.null_agreement("remove", 5).at(2.0) != pytest.approx(null.at(2.0))
     for number in HALVES:

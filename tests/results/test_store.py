@@ -24,7 +24,8 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention import AttentionOptions
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured, subject_features
-from biobgt.hubs.measures import HUB_MEASURES, HubMeasure, HubOptions, MeasuresWithoutGamma
+from biobgt.hubs.measures import HUB_MEASURES, HubMeasure, HubOptions
+from biobgt.hubs.table import MeasuresWithoutGamma
 from biobgt.model import pretrained
 from biobgt.model.inputs import prepare
 from biobgt.model.installed import installed_model

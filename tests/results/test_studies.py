@@ -1,4 +1,4 @@
-"""The results that ship with the project: complete, over subjects, and free of anybody's id."""
+"""The results that ship with the project: complete, over subjects, free of anybody's id, and shown where they apply."""
 
 import importlib.util
 from dataclasses import replace
@@ -11,10 +11,13 @@ import pytest
 from planted_cohort import planted_cohort
 
 from biobgt.base.files import asset
-from biobgt.data.atlas import load_atlas
+from biobgt.data.atlas import load_atlas, numbered_atlas
+from biobgt.data.cohort import Subject
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR
 from biobgt.groups import compare_groups, covariates_of
-from biobgt.results.studies import study_table
+from biobgt.modules.measures import ModuleOptions
+from biobgt.results.studies import study_modules, study_sweep, study_table
 
 
 @pytest.mark.parametrize(("group", "n_subjects"), [("all", 899), ("NC", 462), ("ASD", 437)])
@@ -122,3 +125,100 @@ def test_the_toy_graphs_of_degree_and_ne_are_what_the_table_says() -> None:
     pd.testing.assert_frame_equal(found, table, rtol=1e-4, atol=1e-9, check_dtype=False)
     ne = table[table["measure"].str.startswith("NE,")].groupby("neighbours_of_b")["higher"].agg(set)
     assert ne.to_dict() == {"star": {"b"}, "clique": {"a"}}
+
+
+CC200 = load_atlas("cc200")
+
+
+@pytest.mark.parametrize("perturbation", ["control", "remove"])
+@pytest.mark.parametrize("level", [0.0, 0.2, 0.3, 0.4])
+def test_study_of_the_same_threshold_and_perturbation_is_found(level, perturbation):
+    found = study_sweep(ConnectomeSettings(level=level), CC200, perturbation=perturbation)
+    study = study_table("abide_plausibility").query(
+        "group == 'all' and level == @level and perturbation == @perturbation and not signed and measure == 'spearman'"
+    )
+    assert found.agreement is not None
+    assert list(found.agreement["mean"]) == list(study["mean"])
+    assert list(found.agreement["sd"]) == list(study["sd"])
+    assert f"of at least {level:g}, {perturbation}, |ΔS|" in found.note
+    assert f"{study['n_subjects'].max()} real ABIDE subjects" in found.note
+    assert "this subject" not in found.note
+    fewest = study["n_subjects"].min()
+    assert (f"defined in only {fewest} of them" in found.note) == (fewest < study["n_subjects"].max())
+
+
+def test_no_threshold_is_the_study_at_zero():
+    every = study_sweep(ConnectomeSettings(threshold="none"), CC200)
+    at_zero = study_sweep(ConnectomeSettings(level=0.0), CC200)
+    pd.testing.assert_frame_equal(every.agreement, at_zero.agreement)
+
+
+@pytest.mark.parametrize(
+    "atlas", [load_atlas("aal90"), numbered_atlas(100), replace(numbered_atlas(100), name="cc200")]
+)
+def test_another_atlas_has_no_norm_and_the_note_says_why(atlas):
+    found = study_sweep(ConnectomeSettings(), atlas)
+    assert found.agreement is None
+    assert found.note.startswith("No norm is shown: ABIDE was measured on the 200 regions of Craddock CC200")
+    assert f"this subject has the {atlas.n_regions} of {atlas.title}" in found.note
+
+
+def test_a_matrix_that_holds_no_correlations_has_no_norm():
+    counts = np.random.default_rng(0).integers(0, 900, (200, 200)).astype(float)
+    subject = Subject("s", connectivity=counts + counts.T)
+    assert study_sweep(ConnectomeSettings(), CC200, subject=subject).agreement is None
+    found = study_modules(ConnectomeSettings(), ModuleOptions(), CC200, subject=subject)
+    assert found.measures is None
+    assert "this subject's matrix holds something else" in found.note
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "graphs"),
+    [
+        ({}, {}, "positive, at least 0.3"),
+        ({"threshold": "proportional", "level": 0.15}, {}, "positive, strongest 15 %"),
+        ({"sign": "signed", "threshold": "none"}, {}, "signed, all"),
+        ({"sign": "signed", "threshold": "none"}, {"signed": False}, None),
+        ({}, {"runs": 50}, None),
+        ({}, {"resolution": 1.2}, "positive, at least 0.3"),
+        ({}, {"resolution": 2.5}, None),
+        ({}, {"consensus": True}, None),
+        ({"level": 0.25}, {}, None),
+    ],
+)
+def test_modules_have_a_norm_only_where_they_were_found_alike(settings, options, graphs):
+    how = replace(ConnectomeSettings(), **settings), ModuleOptions(**options)
+    found = study_modules(*how, CC200)
+    assert (None if found.measures is None else set(found.measures["graphs"])) == (graphs and {graphs})
+    elsewhere = study_modules(*how, load_atlas("aal90"))
+    assert elsewhere.measures is None
+    assert "this subject has the 90 of" in elsewhere.note
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"), [(1.0, 1.0), (0.5, 0.5), (1.2, 1.2), (0.9, 1.0), (1.1, 1.0), (1.3, 1.2), (1.9, 1.8), (0.7, 0.8)]
+)
+def test_modules_at_any_resolution_have_the_nearest_norm_and_it_is_named(asked, taken):
+    found = study_modules(ConnectomeSettings(), ModuleOptions(resolution=asked), CC200)
+    assert set(found.measures["resolution"]) == {taken}
+    assert f"at resolution {taken:g}" in found.note
+    assert (f"the nearest measured to {asked:g}" in found.note) == (asked != taken)
+    assert ("30 NC and 30 ASD" in found.note) == (taken != 1)
+    assert {"ami yeo7", "ami yeo17"} < set(found.measures["measure"])
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"level": 0.25}, "it has thresholds 0, 0.2, 0.3, 0.4"),
+        ({"threshold": "proportional", "level": 0.3}, "it has no proportional threshold"),
+        ({"estimator": "partial"}, "it has Pearson correlation"),
+        ({"sign": "absolute"}, "it has positive connections"),
+        ({"backbone": True}, "it has no spanning tree"),
+        ({"sign": "absolute", "level": 0.5}, "it has positive connections, it has thresholds"),
+    ],
+)
+def test_graphs_made_otherwise_have_no_study_and_the_note_says_why(change, why):
+    found = study_sweep(replace(ConnectomeSettings(), **change), CC200)
+    assert found.agreement is None
+    assert f"no graphs like these ({why}" in found.note

@@ -1,15 +1,15 @@
-"""Centralities against bctpy and networkx, and by hand."""
+"""Classical hub measures against bctpy and networkx, and by hand."""
 
 import bct
 import networkx as nx
 import numpy as np
 import pytest
-from hub_graphs import BARBELL, EMPTY, KARATE, NAMED, PATH, STAR, TWO_PARTS, random_weights, weighted_graphs
+from hub_graphs import BARBELL, CLIQUE, EMPTY, KARATE, NAMED, PATH, STAR, TWO_PARTS, random_weights, weighted_graphs
 from hypothesis import given, settings
 
 from biobgt.base.errors import InputError
 from biobgt.data.connectivity import graph_from_connectivity
-from biobgt.hubs import betweenness, closeness, degree, eigenvector, fc_strength
+from biobgt.hubs import betweenness, closeness, degree, eigenvector, fc_strength, local_efficiency, node_efficiency
 
 
 def test_fc_strength_takes_signs_and_leaves_the_diagonal_out():
@@ -61,7 +61,6 @@ def test_closeness_matches_networkx(weights):
 
 def test_eigenvector_treats_equal_components_alike():
     np.testing.assert_allclose(eigenvector(TWO_PARTS), 1 / np.sqrt(6), atol=1e-12)
-    assert not eigenvector(EMPTY).any()
 
 
 def test_eigenvector_is_zero_outside_the_leading_component():
@@ -71,10 +70,16 @@ def test_eigenvector_is_zero_outside_the_leading_component():
     np.testing.assert_allclose(eigenvector(weights), [1 / np.sqrt(3)] * 3 + [0, 0], atol=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_defined_on_every_graph(name):
-    for measure in (betweenness, closeness, degree, eigenvector, fc_strength):
-        assert np.isfinite(measure(NAMED[name])).all()
+ALL = (betweenness, closeness, degree, eigenvector, fc_strength, node_efficiency, local_efficiency)
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_defined_on_every_graph_which_is_not_changed(measure):
+    for weights in NAMED.values():
+        before = weights.copy()
+        assert np.isfinite(measure(weights)).all()
+        np.testing.assert_array_equal(weights, before)
+    assert not measure(EMPTY).any()
 
 
 @settings(max_examples=30, deadline=None)
@@ -82,11 +87,63 @@ def test_defined_on_every_graph(name):
 def test_relabelling_permutes(weights):
     order = np.random.default_rng(0).permutation(len(weights))
     shuffled = weights[np.ix_(order, order)]
-    for measure in (betweenness, closeness, degree, eigenvector, fc_strength):
+    for measure in ALL:
         np.testing.assert_allclose(measure(shuffled), measure(weights)[order], atol=1e-7)
 
 
-@pytest.mark.parametrize("measure", [betweenness, closeness, degree, eigenvector])
+@pytest.mark.parametrize("measure", [one for one in ALL if one is not fc_strength])
 def test_negative_weights_are_refused(measure):
-    with pytest.raises(InputError, match="negative weight"):
+    with pytest.raises(InputError, match="negative"):
         measure(np.array([[0, -1.0], [-1.0, 0]]))
+
+
+def bct_node_efficiency(weights):
+    distances = bct.distance_wei(bct.weight_conversion(weights, "lengths"))[0]
+    np.fill_diagonal(distances, np.inf)
+    return (1 / distances).sum(axis=1) / (len(weights) - 1)
+
+
+def test_efficiency_of_a_path_by_hand():
+    np.testing.assert_allclose(node_efficiency(PATH), np.array([1 + 1 / 2 + 1 / 3, 2.5, 2.5, 1 + 1 / 2 + 1 / 3]) / 3)
+
+
+def test_weighted_detour_by_hand():
+    # The direct edge is 1/0.1 = 10 long, the way round by the third region 2 + 2 = 4.
+    weights = np.array([[0, 0.1, 0.5], [0.1, 0, 0.5], [0.5, 0.5, 0]])
+    np.testing.assert_allclose(node_efficiency(weights), [(1 / 4 + 1 / 2) / 2, (1 / 4 + 1 / 2) / 2, 1 / 2])
+    np.testing.assert_allclose(node_efficiency(weights, weighted=False), 1)
+
+
+def test_local_efficiency_by_hand():
+    np.testing.assert_array_equal(local_efficiency(STAR), 0)  # leaves are not connected among themselves
+    np.testing.assert_allclose(local_efficiency(CLIQUE), 0.3)  # (w·w)^⅓ · w^⅓
+    np.testing.assert_allclose(local_efficiency(CLIQUE, weighted=False), 1)
+
+
+@pytest.mark.parametrize(("n", "density"), [(30, 0.1), (30, 0.4), (25, 1.0)])
+def test_efficiency_matches_bctpy(n, density):
+    weights = random_weights(n, density, n)
+    np.testing.assert_allclose(node_efficiency(weights), bct_node_efficiency(weights), atol=1e-10)
+    np.testing.assert_allclose(local_efficiency(weights), bct.efficiency_wei(weights, local=True), atol=1e-10)
+    edges = (weights > 0).astype(float)
+    np.testing.assert_allclose(
+        local_efficiency(weights, weighted=False), bct.efficiency_bin(edges, local=True), atol=1e-10
+    )
+    assert node_efficiency(weights).mean() == pytest.approx(bct.efficiency_wei(weights), abs=1e-10)
+    assert node_efficiency(weights, weighted=False).mean() == pytest.approx(bct.efficiency_bin(edges), abs=1e-10)
+
+
+@settings(max_examples=30, deadline=None)
+@given(weighted_graphs)
+def test_efficiency_grows_with_the_weights(weights):
+    order = np.random.default_rng(0).permutation(len(weights))
+    for measure in (node_efficiency, local_efficiency):
+        values = measure(weights)
+        np.testing.assert_allclose(measure(weights[np.ix_(order, order)]), values[order], atol=1e-12)
+        np.testing.assert_allclose(measure(weights * 3), values * 3, atol=1e-12)
+    assert (node_efficiency(weights) >= weights.sum(axis=1) / (len(weights) - 1) - 1e-12).all()
+    assert (node_efficiency(weights)[weights.sum(axis=1) == 0] == 0).all()
+
+
+def test_efficiency_of_a_real_subject_matches_bctpy(real_graph):
+    np.testing.assert_allclose(node_efficiency(real_graph), bct_node_efficiency(real_graph.weights), atol=1e-10)
