@@ -8,6 +8,7 @@ nothing more.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 _LONGEST_QUOTE, _LONGEST = 200, 2_000  # characters
 _QUOTED = re.compile(rf"'([^'\n]{{{_LONGEST_QUOTE},}})'")
@@ -71,12 +72,7 @@ class ChoiceNeeded(InputError):  # noqa: N818 - a question, not an error, to who
         super().__init__(f"{question} Choose {option}: {' or '.join(said)}.")
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _choice_needed, (self.question, self.option, self.consequences or self.choices)
-
-
-def _choice_needed(question: str, option: str, choices: Sequence[str] | Mapping[str, str]) -> ChoiceNeeded:
-    """Make the question anew on the other side of a process."""
-    return ChoiceNeeded(question, option=option, choices=choices)
+        return partial(ChoiceNeeded, option=self.option, choices=self.consequences or self.choices), (self.question,)
 
 
 class ReaderFault(InputError):  # noqa: N818 - to the user it is a refused file like any other

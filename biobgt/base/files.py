@@ -105,7 +105,10 @@ def atomic_file(path: Path) -> Iterator[Path]:
         lock.close()  # Windows moves no file that is open
     try:
         yield unfinished
-        unfinished.chmod(_usual_rights(path))  # mkstemp makes it for its owner alone
+        mask = os.umask(0)
+        os.umask(mask)
+        # mkstemp makes it for its owner alone
+        unfinished.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
         sync(unfinished)
         unfinished.replace(path)
     except BaseException:
@@ -211,15 +214,6 @@ def sync(path: Path) -> None:
             raise
     finally:
         os.close(handle)
-
-
-def _usual_rights(path: Path) -> int:
-    """The rights of the file that is replaced, or those that a new one gets."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 # Tables that spreadsheets open without running anything.

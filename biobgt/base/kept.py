@@ -70,7 +70,11 @@ def kept(
         names = [one.name for one in named]
         places = [one.name for one in named if one.kind is not Parameter.KEYWORD_ONLY]
         defaults = {one.name: one.default for one in named if one.default is not Parameter.empty}
-        narrowed = [(one.name, one.annotation) for one in named if _is_options(one.annotation)]
+        narrowed = [
+            (one.name, one.annotation)
+            for one in named
+            if isinstance(one.annotation, type) and issubclass(one.annotation, Options)
+        ]
 
         def bind(*args: Any, **arguments: Any) -> dict[str, Any]:
             """All arguments by name; inspect's way of it takes six times as long, and pages ask very often."""
@@ -96,10 +100,6 @@ def kept(
         return cast("Method", answer)
 
     return decorate
-
-
-def _is_options(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, Options)
 
 
 class Store(Protocol):

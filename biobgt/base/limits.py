@@ -96,14 +96,12 @@ class Limits:
         what : str
             What has them, as the subject of a sentence: "The file".
         """
-        allowed: int = getattr(self, limit)
-        if found <= allowed:
-            return
-        noun = _NOUNS[limit]
-        raise InputError(
-            f"{what} has {_amount(found, noun)}; at most {_amount(allowed, noun)} are read. "
-            f"If it is meant to be so large, {how_to_raise(limit, found)}."
-        )
+        allowed, noun = getattr(self, limit), _NOUNS[limit]
+        if found > allowed:
+            raise InputError(
+                f"{what} has {_amount(found, noun)}; at most {_amount(allowed, noun)} are read. "
+                f"If it is meant to be so large, {how_to_raise(limit, found)}."
+            )
 
     def check_lines(self, limit: str, found: int, what: str) -> None:
         """Refuse text of far more lines than a table may have rows, before it is cut into lines.
@@ -151,10 +149,8 @@ class Limits:
         advice : str
             What to do, as the first half of a sentence.
         """
-        if unpacked <= _ALWAYS_UNPACKED:
-            return
         ratio = math.ceil(unpacked / max(1, packed))
-        if ratio > self.ratio:
+        if unpacked > _ALWAYS_UNPACKED and ratio > self.ratio:
             raise InputError(
                 f"{what} would grow from {_amount(packed, 'bytes')} to {_amount(unpacked, 'bytes')}, {ratio:,} times "
                 f"its size, as no measured data do; at most {self.ratio} times are unpacked. "
@@ -329,20 +325,16 @@ class _BoundedZip(zipfile.ZipFile):
 def open_archive(source: str | Path | BinaryIO, limits: Limits) -> Iterator[zipfile.ZipFile]:
     """Open a zip archive, unless it lists more files, or would unpack to more, than is read."""
     if isinstance(source, str | Path):
-        _check_is_file(Path(source))
-        with Path(source).open("rb") as file, open_archive(file, limits) as archive:
+        path = Path(source)
+        if path.exists() and not path.is_file():  # it would be waited for, or read, without end
+            raise InputError(f"'{path.name}' is a folder, a pipe or a device and no file. Name the archive itself.")
+        with path.open("rb") as file, open_archive(file, limits) as archive:
             yield archive
         return
     limits.check("members", _listed_bytes(source) / _BYTES_PER_MEMBER, "The archive")
     with _BoundedZip(source) as archive:
         _check_unpacked_size(archive, limits)
         yield archive
-
-
-def _check_is_file(path: Path) -> None:
-    """Refuse what would be waited for without end, or read without end, once it is opened."""
-    if path.exists() and not path.is_file():
-        raise InputError(f"'{path.name}' is a folder, a pipe or a device and no file. Name the archive itself.")
 
 
 @dataclass

@@ -127,7 +127,6 @@ def imported_later(module: str, name: str, **given: Any) -> Callable[..., Any]:
 Plain = str | int | float | bool | tuple[float, ...] | tuple[str, ...] | None
 LARGEST_SEED = 9999  # that a page offers; a script may take any
 
-_DECLARED = "option"
 _TYPES: Mapping[type, str] = {str: "text", int: "whole number", float: "number"}
 
 
@@ -227,31 +226,24 @@ class Option:
         """Refuse what the option cannot be, in a sentence."""
         if value is None and self.default is None:
             return
-        if not self._has_type(value):
+        parts = value if isinstance(value, tuple) else (value,)
+        kinds = (*self.types, int) if float in self.types else self.types
+        fit = all(isinstance(one, kinds) and isinstance(one, bool) == (bool in self.types) for one in parts)
+        if not fit or isinstance(self.default, tuple) != isinstance(value, tuple):
             like = f"give a {_TYPES[self.types[0]]}" if self.default is None else f"a valid value is {self.default!r}"
             raise InputError(f"The option '{self.name}' cannot be {value!r}; {like}.")
-        if isinstance(value, tuple) and len(value) < self.fewest:
-            like = to_text(self.default)
-            raise InputError(
-                f"The option '{self.name}' needs at least {self.fewest}; write it like {self.name}={like}."
-            )
-        if self.choices is not None:
-            for one in value if isinstance(value, tuple) else (value,):
-                if one not in self.choices:
-                    allowed = [to_text(choice) for choice in self.choices]
-                    if isinstance(self.choices, Registry):
-                        raise no_such(self.choices.kind, one, allowed)
-                    raise InputError(
-                        f"The option '{self.name}' cannot be '{one}'. Choose one of: {', '.join(allowed)}."
-                    )
-        for number in value if isinstance(value, tuple) else (value,):
-            within = (
-                (self.low is None or number >= self.low)
-                and (self.above is None or number > self.above)
-                and (self.high is None or number <= self.high)
-            )
-            if not within:
-                raise InputError(f"The option '{self.name}' is {to_text(number)}; it must be {self._bounds()}.")
+        if len(parts) < self.fewest:
+            like = f"{self.name}={to_text(self.default)}"
+            raise InputError(f"The option '{self.name}' needs at least {self.fewest}; write it like {like}.")
+        for one in parts:
+            if self.choices is not None and one not in self.choices:
+                allowed = [to_text(choice) for choice in self.choices]
+                if isinstance(self.choices, Registry):
+                    raise no_such(self.choices.kind, one, allowed)
+                raise InputError(f"The option '{self.name}' cannot be '{one}'. Choose one of: {', '.join(allowed)}.")
+            high_enough = (self.low is None or one >= self.low) and (self.above is None or one > self.above)
+            if not high_enough or (self.high is not None and one > self.high):
+                raise InputError(f"The option '{self.name}' is {to_text(one)}; it must be {self._bounds()}.")
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -268,13 +260,6 @@ class Option:
         least = f"{self.low:g}{unit} or more" if self.above is None else f"above {self.above:g}{unit}"
         return least if self.high is None else f"{least}, and at most {self.high:g}{unit}"
 
-    def _has_type(self, value: Any) -> bool:
-        if isinstance(self.default, tuple) != isinstance(value, tuple):
-            return False
-        kinds = (*self.types, int) if float in self.types else self.types
-        parts = value if isinstance(value, tuple) else (value,)
-        return all(isinstance(one, kinds) and isinstance(one, bool) == (bool in self.types) for one in parts)
-
     def read(self, text: str) -> Plain:
         """Read a value as :func:`to_text` writes it; ValueError where it is none."""
         if self.default is None and text == to_text(None):
@@ -284,7 +269,12 @@ class Option:
                 raise ValueError(text)
             return text == "true"
         read: Callable[[str], Any] = self.types[0] if self.types[0] in (int, float) else str
-        return tuple(read(part) for part in _parts(text) if part) if isinstance(self.default, tuple) else read(text)
+        if not isinstance(self.default, tuple):
+            return read(text)
+        try:
+            return tuple(read(part) for part in next(csv.reader([text]), []) if part)
+        except csv.Error as error:
+            raise ValueError(text) from error
 
 
 @dataclass(frozen=True)
@@ -356,7 +346,7 @@ if TYPE_CHECKING:
 
 def option(default: Plain, *, title: str, **about: Any) -> Any:
     """Declare a field of a group of options; the arguments are the attributes of :class:`Option`."""
-    return field(default=default, metadata={_DECLARED: {"title": title, "default": default, **about}})
+    return field(default=default, metadata={"title": title, "default": default, **about})
 
 
 def to_text(value: Plain) -> str:
@@ -371,21 +361,13 @@ def to_text(value: Plain) -> str:
     return "none" if value is None else str(value)
 
 
-def _parts(text: str) -> list[str]:
-    """The parts of a list; ValueError where it is none."""
-    try:
-        return next(csv.reader([text]), [])
-    except csv.Error as error:
-        raise ValueError(text) from error
-
-
 @cache
 def _declared(kind: Any) -> Mapping[str, Option]:
     hints, declared = get_type_hints(kind), {}
     for one in fields(kind):
-        if _DECLARED in one.metadata:
+        if one.metadata:
             types, names = _allowed(hints[one.name])
-            declared[one.name] = Option(name=one.name, types=types, **{"choices": names, **one.metadata[_DECLARED]})
+            declared[one.name] = Option(name=one.name, types=types, **{"choices": names, **one.metadata})
     return declared
 
 

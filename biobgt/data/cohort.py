@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -338,6 +339,10 @@ class Cohort:
             groups = ", ".join(self.group_sizes) or "none"
             raise InputError(f"Cohort '{self.name}' has no group '{name}'. Its groups: {groups}.")
         return self.select(lambda subject: subject.group == name)
+
+    def noted(self, note: str, **changes: Any) -> "Cohort":
+        """Return the cohort with a further note, and with other attributes changed."""
+        return replace(self, notes=(*self.notes, note), **changes)
 
     def with_groups(self, groups: Mapping[str, str | None]) -> "Cohort":
         """Return the cohort with the group of the named subjects set."""

@@ -44,105 +44,73 @@ DRAWN_AS_GAPS = f"They are {_AS_GAPS}."
 _MOST_NAMED = 20
 
 
-@dataclass(frozen=True)
-class _MissingRegions:
-    """Which regions the subjects of a cohort lack, counted from 0.
-
-    Attributes
-    ----------
-    of_subject : mapping of str to tuple of int
-        By the ids of those who lack some.
-    anywhere, everywhere : tuple of int
-        Regions that one subject or more, and that all subjects lack.
-    """
-
-    of_subject: Mapping[str, tuple[int, ...]]
-    anywhere: tuple[int, ...]
-    everywhere: tuple[int, ...]
-
-
-def missing_regions(cohort: Cohort) -> _MissingRegions:
-    """Find the regions without signal of every subject.
+def missing_regions(cohort: Cohort) -> dict[str, tuple[int, ...]]:
+    """Find the regions without signal, counted from 0, by the ids of the subjects who lack some.
 
     >>> from biobgt.data.atlas import numbered_atlas
     >>> series = np.random.default_rng(0).normal(size=(20, 4))
     >>> whole, part = Subject("a", series=series), Subject("b", series=series * [1, 1, 0, 1])
-    >>> found = missing_regions(Cohort("c", (whole, part), numbered_atlas(4)))
-    >>> dict(found.of_subject), found.anywhere, found.everywhere
-    ({'b': (2,)}, (2,), ())
+    >>> missing_regions(Cohort("c", (whole, part), numbered_atlas(4)))
+    {'b': (2,)}
     """
-    silent = {subject.id: subject.silent_regions for subject in cohort}
-    sets = [set(regions) for regions in silent.values()]
-    return _MissingRegions(
-        of_subject={name: regions for name, regions in silent.items() if regions},
-        anywhere=tuple(sorted(set().union(*sets))),
-        everywhere=tuple(sorted(set.intersection(*sets))) if sets else (),
-    )
+    return {subject.id: silent for subject in cohort if (silent := subject.silent_regions)}
 
 
-def missing_words(cohort: Cohort, found: _MissingRegions) -> str:
+def missing_words(cohort: Cohort) -> str:
     """Name and count the regions that are missing, in a sentence or two; empty where none is."""
-    if not found.anywhere:
+    lacking, regions = missing_regions(cohort), cohort.atlas.regions
+    if not lacking:
         return ""
-    regions = cohort.atlas.regions
-    counts = {region: sum(region in lacking for lacking in found.of_subject.values()) for region in found.anywhere}
-    unlike = len(set(found.of_subject.values())) > 1
-    named = [regions[i] + (f" (in {n} of {len(cohort)})" if unlike else "") for i, n in counts.items()]
-    whose = f"in {len(found.of_subject)} of {counted(len(cohort), 'subject')}"
+    counts = Counter(region for own in lacking.values() for region in own)
+    unlike = len(set(lacking.values())) > 1
+    named = [regions[i] + (f" (in {counts[i]} of {len(cohort)})" if unlike else "") for i in sorted(counts)]
     differ = ", and not the same ones in each" if unlike else ""
     are = "is" if len(named) == 1 else "are"
     return (
-        f"{counted(len(named), 'region')} of {len(regions)} {are} missing {whose}{differ} "
-        f"(absent, NaN or without signal): {_some_of(named)}."
+        f"{counted(len(named), 'region')} of {len(regions)} {are} missing in {len(lacking)} of "
+        f"{counted(len(cohort), 'subject')}{differ} (absent, NaN or without signal): {_some_of(named)}."
     )
 
 
 def apply_missing_rule(cohort: Cohort, rule: MissingRule) -> Cohort:
     """Do about missing regions what the user chose; a note of the cohort says which they are and what was done."""
-    found = missing_regions(cohort)
-    if not found.anywhere:
-        return cohort
-    said = missing_words(cohort, found)
-    if rule == "shared":
+    lacking, said = missing_regions(cohort), missing_words(cohort)
+    if rule == "shared" or not lacking:
         return keep_shared_regions(cohort)
-    if rule == "refuse":
-        refused = tuple(
-            Refusal(
-                cohort[name].origin,
-                f"It lacks {counted(len(lacking), 'region')} ({_some_of([cohort.atlas.regions[i] for i in lacking])}), "
-                "and you chose to refuse such subjects.",
-            )
-            for name, lacking in found.of_subject.items()
+    if rule == "gaps":
+        return cohort.noted(f"{said} {DRAWN_AS_GAPS}")
+    if len(lacking) == len(cohort):
+        raise InputError(f"Every subject lacks a region, so all are refused. {said} Keep the shared regions instead.")
+    refused = [
+        Refusal(
+            cohort[name].origin,
+            f"It lacks {counted(len(own), 'region')} ({_some_of([cohort.atlas.regions[i] for i in own])}), "
+            "and you chose to refuse such subjects.",
         )
-        if len(refused) == len(cohort):
-            raise InputError(
-                f"Every subject lacks a region, so all are refused. {said} Keep the shared regions instead."
-            )
-        whole = cohort.select(lambda subject: subject.id not in found.of_subject)
-        return replace(whole, refused=(*cohort.refused, *refused), notes=(*cohort.notes, said))
-    return replace(cohort, notes=(*cohort.notes, f"{said} {DRAWN_AS_GAPS}"))
+        for name, own in lacking.items()
+    ]
+    whole = cohort.select(lambda subject: subject.id not in lacking)
+    return whole.noted(said, refused=(*cohort.refused, *refused))
 
 
 def keep_shared_regions(cohort: Cohort) -> Cohort:
     """Work on the regions that all subjects have; the cohort itself comes back where that is all of them."""
-    found = missing_regions(cohort)
-    kept = [region for region in range(cohort.atlas.n_regions) if region not in found.anywhere]
-    if len(kept) == cohort.atlas.n_regions:
+    missing = set().union(*missing_regions(cohort).values())
+    if not missing:
         return cohort
+    kept = [region for region in range(cohort.atlas.n_regions) if region not in missing]
     if len(kept) < FEWEST_REGIONS:
         raise InputError(
             f"The subjects share {counted(len(kept), 'region')}, and a network needs {FEWEST_REGIONS}. Remove the "
             "subjects that lack the most regions."
         )
-    note = f"{missing_words(cohort, found)} All subjects are analysed on the {len(kept)} regions that they share."
-    return replace(_keep_regions(cohort, kept), notes=(*cohort.notes, note))
+    note = f"{missing_words(cohort)} All subjects are analysed on the {len(kept)} regions that they share."
+    return _on_regions(cohort, cohort.atlas.keep(kept), kept).noted(note)
 
 
-def _keep_regions(cohort: Cohort, kept: Collection[int]) -> Cohort:
-    """The cohort on some regions of its atlas, counted from 0."""
-    order = sorted(kept)
-    subjects = tuple(_on(subject, order) for subject in cohort)
-    return replace(cohort, atlas=cohort.atlas.keep(order), subjects=subjects)
+def _on_regions(cohort: Cohort, atlas: Atlas, order: list[int]) -> Cohort:
+    """Put a cohort on an atlas of some of its regions, in an order, each given by where it stood."""
+    return replace(cohort, atlas=atlas, subjects=tuple(_on(subject, order) for subject in cohort))
 
 
 def _on(subject: Subject, order: list[int]) -> Subject:
@@ -174,6 +142,7 @@ RECORDING_RULES: Mapping[RecordingRule, str] = {
     "of the recordings' own, weighted by length; matrices are averaged as Fisher z",
     "earliest": "the first recording of each person, by session and run",
 }
+_PIECES = re.compile(r"\d+|\D+")
 _PART = re.compile(r"(?:ses|run)-[A-Za-z0-9]+|session_\d+|rest_\d+")
 
 
@@ -194,12 +163,14 @@ def check_run(run: str | None) -> None:
         )
 
 
-def recordings_by_person(cohort: Cohort) -> dict[str, tuple[Subject, ...]]:
+def recordings_by_person(cohort: Cohort) -> dict[str, list[Subject]]:
     """Every person's recordings, by session and run; people in the order of their first ones."""
     owned: dict[str, list[Subject]] = {}
     for subject, person in zip(cohort, cohort.persons, strict=True):
         owned.setdefault(person, []).append(subject)
-    return {person: tuple(sorted(own, key=_in_time)) for person, own in owned.items()}
+    for own in owned.values():  # run-2 before run-10
+        own.sort(key=lambda one: [(int(x), "") if x.isdigit() else (-1, x) for x in _PIECES.findall(one.id)])
+    return owned
 
 
 def apply_recording_rule(cohort: Cohort, rule: RecordingRule = "apart", *, run: str | None = None) -> Cohort:
@@ -221,25 +192,22 @@ def apply_recording_rule(cohort: Cohort, rule: RecordingRule = "apart", *, run: 
     cohort = _chosen(cohort, run)
     if rule != "apart":
         cohort = _without_joined(cohort)
-    several = {person: own for person, own in recordings_by_person(cohort).items() if len(own) > 1}
+    people = recordings_by_person(cohort)
+    several = [len(own) for own in people.values() if len(own) > 1]
     if rule == "apart" or not several:
         return cohort
-    n_recordings = sum(map(len, several.values()))
-    said = (
-        f"Several recordings of {number_of_people(len(several))} ({n_recordings} recordings): {RECORDING_RULES[rule]}."
-    )
-    made = [_one_of(person, own, rule) for person, own in recordings_by_person(cohort).items()]
+    whose = f"{number_of_people(len(several))} ({sum(several)} recordings)"
+    made = [_one_of(person, own, rule) for person, own in people.items()]
     subjects = tuple(item for item in made if isinstance(item, Subject))
     refused = tuple(item for item in made if isinstance(item, Refusal))
     if not subjects:
         raise InputError(refused[0].reason)
     ids = {subject.id for subject in subjects}
     unmatched = (name if name in ids else person_of(name) for name in cohort.unmatched_subjects)
-    return replace(
-        cohort,
+    return cohort.noted(
+        f"Several recordings of {whose}: {RECORDING_RULES[rule]}.",
         subjects=subjects,
         refused=(*cohort.refused, *refused),
-        notes=(*cohort.notes, said),
         unmatched_subjects=tuple(dict.fromkeys(name for name in unmatched if name in ids)),
     )
 
@@ -250,8 +218,7 @@ def _without_joined(cohort: Cohort) -> Cohort:
     if not joined:
         return cohort
     note = f"Left out, because its runs are there: {', '.join(joined[:5])}{', …' if len(joined) > 5 else ''}."
-    left = cohort.select(lambda subject: subject.id not in joined)
-    return replace(left, notes=(*left.notes, note))
+    return cohort.select(lambda subject: subject.id not in joined).noted(note)
 
 
 def _chosen(cohort: Cohort, run: str | None) -> Cohort:
@@ -267,7 +234,7 @@ def _chosen(cohort: Cohort, run: str | None) -> Cohort:
     without = [person for person in dict.fromkeys(cohort.persons) if person not in set(kept.persons)]
     refused = tuple(Refusal(person, f"There is no recording {run} of this person.") for person in without)
     note = f"Recordings: only {run}, as you said; {len(cohort) - len(kept)} of {len(cohort)} are left out."
-    return replace(kept, refused=(*kept.refused, *refused), notes=(*kept.notes, note))
+    return kept.noted(note, refused=(*kept.refused, *refused))
 
 
 def _one_of(person: str, own: Sequence[Subject], rule: RecordingRule) -> Subject | Refusal:
@@ -276,9 +243,8 @@ def _one_of(person: str, own: Sequence[Subject], rule: RecordingRule) -> Subject
         return _said(own[0], [own[0]], f"the first of {len(own)}") if len(own) > 1 else own[0]
     if len(own) == 1:
         return replace(own[0], id=person)
-    groups = [subject.group for subject in own]
-    if len(set(groups)) > 1:
-        named = ", ".join(f"{group or 'none'} ({recording_of(one.id)})" for one, group in zip(own, groups, strict=True))
+    if len({subject.group for subject in own}) > 1:
+        named = ", ".join(f"{one.group or 'none'} ({recording_of(one.id)})" for one in own)
         return Refusal(
             person, f"The person is in different groups: {named}. Keep the recordings apart, or choose one of them."
         )
@@ -289,21 +255,19 @@ def _one_of(person: str, own: Sequence[Subject], rule: RecordingRule) -> Subject
 
 def _averaged(person: str, own: Sequence[Subject]) -> Subject:
     missing = sorted({region for subject in own for region in subject.silent_regions})
-    repetition = {subject.tr for subject in own}
     made = replace(
         own[0],
         id=person,
         missing_regions=tuple(missing),
         phenotypes=_phenotypes(own),
-        tr=own[0].tr if len(repetition) == 1 else None,
+        tr=own[0].tr if len({subject.tr for subject in own}) == 1 else None,
         simulated=any(subject.simulated for subject in own),
     )
     if own[0].series is not None:
         joined = _join_series([subject.series for subject in own if subject.series is not None])
         joined[:, missing] = 0
         return _said(replace(made, series=joined), own, "z-scored and joined end to end")
-    matrices = np.array([subject.connectivity for subject in own])
-    mean, how = _mean_matrix(matrices)
+    mean, how = _mean_matrix(np.array([subject.connectivity for subject in own]))
     mean[missing], mean[:, missing] = 0, 0
     return _said(replace(made, connectivity=mean), own, how)
 
@@ -320,8 +284,7 @@ def _join_series(recordings: Sequence[FloatArray]) -> FloatArray:
     parts = []
     for series in recordings:
         centred = series - series.mean(axis=0)
-        spread = np.where(is_silent(series), np.inf, centred.std(axis=0))
-        parts.append(centred / spread)
+        parts.append(centred / np.where(is_silent(series), np.inf, centred.std(axis=0)))
     return np.concatenate(parts)
 
 
@@ -365,11 +328,6 @@ def _said(subject: Subject, own: Sequence[Subject], how: str) -> Subject:
     return replace(subject, source=Source(name, n_bytes, digest, sources[0].reader, options))
 
 
-def _in_time(subject: Subject) -> list[tuple[int, str]]:
-    """Sort run-2 before run-10."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.findall(r"\d+|\D+", subject.id)]
-
-
 # What a user changes in a cohort by hand: groups, the atlas, who is in it; and how further subjects come to it.
 #
 # Every change leaves a note in the cohort, so that a project or an export says what did not come from the files.
@@ -404,25 +362,22 @@ class HandEdits:
     given: GivenKind | None = None
 
 
-def _group_name(text: str | None) -> str | None:
-    """Tidy a group's name as typed: known ones in their own spelling, None where there is none.
-
-    >>> group_name(" nc "), group_name("first episode"), group_name(" ")
-    ('NC', 'first episode', None)
-    """
-    name = " ".join((text or "").split())
-    if len(name) > _LONGEST_GROUP:
-        raise InputError(f"The group's name '{name[:20]}…' has {len(name)} letters; at most {_LONGEST_GROUP} are kept.")
-    return _KNOWN_GROUPS.get(name.lower(), name) or None
-
-
 def set_groups(cohort: Cohort, groups: Mapping[str, str | None]) -> Cohort:
-    """Set the group of the named subjects; the cohort itself comes back where that changes nothing."""
-    named = {subject: _group_name(group) for subject, group in groups.items()}
-    changed = {subject: group for subject, group in named.items() if cohort[subject].group != group}
-    if not changed:
-        return cohort
-    return _noted(cohort.with_groups(changed), f"Group set by hand: {_whom(list(changed))}.")
+    """Set the group of the named subjects; the cohort itself comes back where that changes nothing.
+
+    Names are tidied as typed: known groups get their own spelling, and blanks are no group.
+    """
+    changed = {}
+    for subject, typed in groups.items():
+        name = " ".join((typed or "").split())
+        if len(name) > _LONGEST_GROUP:
+            raise InputError(
+                f"The group's name '{name[:20]}…' has {len(name)} letters; at most {_LONGEST_GROUP} are kept."
+            )
+        group = _KNOWN_GROUPS.get(name.lower(), name) or None
+        if cohort[subject].group != group:
+            changed[subject] = group
+    return cohort.with_groups(changed).noted(f"Group set by hand: {_whom(list(changed))}.") if changed else cohort
 
 
 def remove_subjects(cohort: Cohort, ids: Collection[str]) -> Cohort:
@@ -434,7 +389,7 @@ def remove_subjects(cohort: Cohort, ids: Collection[str]) -> Cohort:
         raise InputError("A cohort needs at least one subject. Forget the subjects altogether instead.")
     left = cohort.select(lambda subject: subject.id not in ids)
     unmatched = tuple(name for name in cohort.unmatched_subjects if name not in ids)
-    return _noted(replace(left, unmatched_subjects=unmatched), f"Removed by hand: {_whom(removed)}.")
+    return left.noted(f"Removed by hand: {_whom(removed)}.", unmatched_subjects=unmatched)
 
 
 def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
@@ -455,39 +410,30 @@ def change_atlas(cohort: Cohort, atlas: Atlas) -> Cohort:
     same = set(atlas.regions) == set(cohort.atlas.regions) and atlas.regions != cohort.atlas.regions
     if same and (named or not two_orders):
         place = {name: i for i, name in enumerate(cohort.atlas.regions)}
-        order = [place[name] for name in atlas.regions]
-        cohort = replace(cohort, subjects=tuple(_on(subject, order) for subject in cohort))
+        cohort = _on_regions(cohort, atlas, [place[name] for name in atlas.regions])
         note += ", whose regions stand in another order: the data were put in that order"
-    decided = tuple(map(_decided_by_hand, cohort))
-    return _noted(replace(cohort, subjects=decided, atlas=atlas), f"{note}.")
+    return cohort.noted(f"{note}.", subjects=tuple(map(_decided_by_hand, cohort)), atlas=atlas)
 
 
-def with_given_kind(cohort: Cohort, given: GivenKind, *, by: str) -> Cohort:
+def set_given_kind(cohort: Cohort, given: GivenKind, *, by: str | None = None) -> Cohort:
     """Put down in notes and sources what the connectivity matrices are, and what decided it.
 
     Parameters
     ----------
     cohort : Cohort
-        With at least one matrix.
     given : {"functional", "structural", "other"}
-    by : str
+    by : str, optional
+        By default the user, whose word changes nothing where it is so already, or where there are no matrices.
     """
+    if by is None and cohort.given in (None, given):
+        return cohort
+    by = by or "the user"
     sizes = [np.abs(matrix[matrix != 0]) for subject in cohort if (matrix := subject.connectivity) is not None]
     low, high = min(size.min(initial=np.inf) for size in sizes), max(size.max(initial=0) for size in sizes)
     decided = {"connectivity": given, "connectivity decided by": by}
-    subjects = tuple(
-        subject
-        if subject.connectivity is None or (source := subject.source) is None
-        else replace(subject, source=replace(source, options={**source.options, **decided}))
-        for subject in cohort
-    )
+    subjects = tuple(subject if subject.series is not None else _with_options(subject, decided) for subject in cohort)
     note = f"Connectivity matrices: {given}, by {by}; sizes from {low:.3g} to {high:.3g}."
-    return _noted(replace(cohort, subjects=subjects, given=given), note)
-
-
-def set_given_kind(cohort: Cohort, given: GivenKind) -> Cohort:
-    """Take the user's word on what the matrices are; the cohort itself comes back where that changes nothing."""
-    return cohort if cohort.given in (None, given) else with_given_kind(cohort, given, by="the user")
+    return cohort.noted(note, subjects=subjects, given=given)
 
 
 def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
@@ -509,8 +455,8 @@ def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
 
 def confirm_atlas(cohort: Cohort) -> Cohort:
     """Take the user's word that the regions are those of the cohort's atlas, in its order."""
-    confirmed = replace(cohort, subjects=tuple(map(_decided_by_hand, cohort.subjects)))
-    return _noted(confirmed, f"Atlas: {cohort.atlas.title}, confirmed by you.")
+    note = f"Atlas: {cohort.atlas.title}, confirmed by you."
+    return cohort.noted(note, subjects=tuple(map(_decided_by_hand, cohort)))
 
 
 def edit_again(cohort: Cohort, edits: HandEdits) -> Cohort:
@@ -583,9 +529,8 @@ def _is_part_of(part: Atlas, whole: Atlas) -> bool:
 
 
 def _on_part(cohort: Cohort, part: Atlas) -> Cohort:
-    kept = set(part.regions)
-    shared = _keep_regions(cohort, [i for i, region in enumerate(cohort.atlas.regions) if region in kept])
-    return _noted(replace(shared, atlas=part), f"Regions: {part.title}, as chosen for the subjects there were.")
+    kept = [i for i, region in enumerate(cohort.atlas.regions) if region in set(part.regions)]
+    return _on_regions(cohort, part, kept).noted(f"Regions: {part.title}, as chosen for the subjects there were.")
 
 
 def _on_atlas_of(cohort: Cohort, further: Cohort) -> Cohort:
@@ -610,16 +555,16 @@ def _sha256(subject: Subject) -> str | None:
 
 def _decided_by_hand(subject: Subject) -> Subject:
     """Let the provenance say that the user decided on the atlas."""
+    options = {} if subject.source is None else subject.source.options
+    named = ATLAS_BY_NAMES in str(options.get(ATLAS_DECIDED_BY, ""))
+    return _with_options(subject, {ATLAS_DECIDED_BY: f"the user, and {ATLAS_BY_NAMES}" if named else "the user"})
+
+
+def _with_options(subject: Subject, options: Mapping[str, str]) -> Subject:
+    """Let the provenance of a subject, where it has one, say more."""
     if subject.source is None:
         return subject
-    named = ATLAS_BY_NAMES in str(subject.source.options.get(ATLAS_DECIDED_BY, ""))
-    by = f"the user, and {ATLAS_BY_NAMES}" if named else "the user"
-    options = {**subject.source.options, ATLAS_DECIDED_BY: by}
-    return replace(subject, source=replace(subject.source, options=options))
-
-
-def _noted(cohort: Cohort, note: str) -> Cohort:
-    return replace(cohort, notes=(*cohort.notes, note))
+    return replace(subject, source=replace(subject.source, options={**subject.source.options, **options}))
 
 
 def _whom(names: list[str]) -> str:

@@ -301,11 +301,11 @@ def read_cohort(
     )
     if cohort.given is not None:
         by = edits.BY_VALUES if options.connectivity is None else BY_USER
-        cohort = edits.with_given_kind(cohort, cohort.given, by=by)
+        cohort = edits.set_given_kind(cohort, cohort.given, by=by)
     if decided_by in (BY_USER, ATLAS_BY_COUNT):
         check = check_cohort_atlas(cohort)  # nothing in the files tells the atlas: connectivity may speak against it
         if check is not None and check.doubts:
-            cohort = replace(cohort, notes=(*cohort.notes, atlas_doubt(cohort, check)))
+            cohort = cohort.noted(atlas_doubt(cohort, check))
     cohort = edits.apply_missing_rule(cohort, options.missing)
     cohort = cohort if table is None else match_phenotypes(cohort, table)
     return edits.apply_recording_rule(cohort, options.recordings, run=options.run)

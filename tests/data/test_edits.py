@@ -11,8 +11,6 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Source
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.edits import (
-    _group_name,
-    _join_series,
     add_subjects,
     apply_recording_rule,
     change_atlas,
@@ -48,15 +46,10 @@ def cohort(rng) -> Cohort:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("NC", "NC"), (" adhd", "ADHD"), ("first\n episode ", "first episode"), ("", None), ("  ", None), (None, None)],
+    [(" nc", "NC"), (" adhd", "ADHD"), ("first\n episode ", "first episode"), ("", None), ("  ", None), (None, None)],
 )
-def test_group_names_are_tidied(text, name) -> None:
-    assert _group_name(text) == name
-
-
-def test_endless_group_name_is_a_sentence() -> None:
-    with pytest.raises(InputError, match="61 letters"):
-        _group_name("x" * 61)
+def test_group_names_are_tidied(cohort, text, name) -> None:
+    assert set_groups(cohort, {"b": text})["b"].group == name
 
 
 def test_groups_are_set_and_noted(cohort) -> None:
@@ -67,6 +60,8 @@ def test_groups_are_set_and_noted(cohort) -> None:
     assert set_groups(cohort, {"a": "NC"}) is cohort
     with pytest.raises(InputError, match="no subject 'z'"):
         set_groups(cohort, {"z": "NC"})
+    with pytest.raises(InputError, match="61 letters"):
+        set_groups(cohort, {"a": "x" * 61})
 
 
 def test_removed_subjects_are_gone_and_noted(cohort) -> None:
@@ -291,12 +286,9 @@ def differing() -> Cohort:
 
 
 def test_subjects_who_lack_different_regions_are_told(differing):
-    found = missing_regions(differing)
-    assert found.of_subject == {"s1": (2,), "s2": (2, 7)}
-    assert found.anywhere == (2, 7)
-    assert found.everywhere == ()
+    assert missing_regions(differing) == {"s1": (2,), "s2": (2, 7)}
     first, second = ATLAS.regions[2], ATLAS.regions[7]
-    assert missing_words(differing, found) == (
+    assert missing_words(differing) == (
         "2 regions of 100 are missing in 2 of 3 subjects, and not the same ones in each (absent, NaN or without "
         f"signal): {first} (in 2 of 3), {second} (in 1 of 3)."
     )
@@ -311,7 +303,7 @@ def test_shared_regions_keep_names_networks_and_places(differing):
     assert shared.atlas.labels["yeo7"] == tuple(ATLAS.labels["yeo7"][i] for i in kept)
     np.testing.assert_array_equal(shared.atlas.coordinates, ATLAS.coordinates[kept])
     np.testing.assert_array_equal(shared["s2"].series, differing["s2"].series[:, kept])
-    assert missing_regions(shared).anywhere == ()
+    assert missing_regions(shared) == {}
     brain = hub_brain(Measured(shared).of("s0"), _HubBrainOptions(brain="pial"))
     assert "98 regions painted on the pial" in brain.caption
     assert keep_shared_regions(shared) is shared
@@ -398,6 +390,7 @@ def test_a_region_that_one_recording_lacks_is_missing(recorded, rng):
     changed = Cohort("c", (recorded["sub-01_ses-2_run-1"], silent), recorded.atlas)
     averaged = apply_recording_rule(changed, "averaged")["sub-01"]
     assert averaged.missing_regions == averaged.silent_regions == (3,)
+    np.testing.assert_allclose(averaged.series.std(axis=0), [1, 1, 1, 0, 1])
 
 
 def test_matrices_are_averaged_as_fisher_z(rng):
@@ -452,12 +445,6 @@ def test_a_word_that_is_no_run_is_a_sentence(word):
 def test_a_run_that_nobody_has_is_a_sentence(recorded):
     with pytest.raises(InputError, match=r"Nobody has a recording run-7\. There are: ses-1_run-10, ses-1_run-2, ses-2"):
         apply_recording_rule(recorded, run="run-7")
-
-
-def test_silent_regions_stay_silent_when_joined():
-    joined = _join_series([np.array([[1.0, 5.0], [2, 5], [6, 5]])] * 2)
-    np.testing.assert_array_equal(joined[:, 1], 0)
-    np.testing.assert_allclose(joined[:, 0].std(), 1)
 
 
 @pytest.fixture

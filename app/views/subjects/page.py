@@ -212,12 +212,12 @@ def _show_recordings(cohort: Cohort) -> None:
 
 def _show_missing(cohort: Cohort) -> None:
     """Name the missing regions, and let the user work on the shared ones or without the subjects who lack some."""
-    found = missing_regions(cohort)
-    if not found.anywhere:
+    lacking = missing_regions(cohort)
+    if not lacking:
         return
     st.subheader("Missing regions")
-    st.warning(plain(missing_words(cohort, found)), icon=":material/grid_off:")
-    n_shared, n_lacking = cohort.atlas.n_regions - len(found.anywhere), len(found.of_subject)
+    st.warning(plain(missing_words(cohort)), icon=":material/grid_off:")
+    n_shared = cohort.atlas.n_regions - len(set().union(*lacking.values()))
     with st.container(horizontal=True):
         sharing = st.button(
             f"Keep only the {n_shared} regions that all subjects have",
@@ -226,10 +226,10 @@ def _show_missing(cohort: Cohort) -> None:
             disabled=n_shared < FEWEST_REGIONS,
         )
         removing = st.button(
-            f"Remove the {counted(n_lacking, 'subject')} with missing regions",
+            f"Remove the {counted(len(lacking), 'subject')} with missing regions",
             key="remove_lacking",
             icon=":material/person_remove:",
-            disabled=n_lacking == len(cohort),
+            disabled=len(lacking) == len(cohort),
         )
     st.caption(
         f"Until you choose, missing regions stay in the atlas. {DRAWN_AS_GAPS} Models need every region of their "
@@ -237,7 +237,7 @@ def _show_missing(cohort: Cohort) -> None:
     )
     if sharing or removing:
         with input_errors_shown():
-            changed = keep_shared_regions(cohort) if sharing else remove_subjects(cohort, found.of_subject)
+            changed = keep_shared_regions(cohort) if sharing else remove_subjects(cohort, lacking)
             change_own_cohort(changed)
             st.rerun()
 
