@@ -37,7 +37,7 @@ from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.screen import PAGE_WIDTH
 from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside, load_systems_attention
 from biobgt.model.installed import InstalledModel
-from biobgt.training.card_text import ablation_words, beside_line, beside_words
+from biobgt.training.card_text import CardText
 from session.cohorts import OWN
 from session.view import ModelPageOptions, PageOptions, View, current_view, measured_model
 from views.shared.models import no_models, show_headline
@@ -136,9 +136,10 @@ def _show_groups(view: View, model: InstalledModel) -> None:
 
 def _say_what_counts(model: InstalledModel, whose: str = "") -> None:
     """What NE, attention and training on groups do to predictions."""
-    st.markdown(f"{whose}{plain(ablation_words(model.card))}")
-    if said := beside_line(model.card):
-        caption(said, help=plain(beside_words(model.card)))
+    text = CardText(model.card)
+    st.markdown(f"{whose}{plain(text.ablation)}")
+    if said := text.beside_line:
+        caption(said, help=plain(text.beside_connectivity))
 
 
 def _show_difference(view: View, model: InstalledModel) -> None:

@@ -16,31 +16,15 @@ from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models
 from biobgt.results.studies import citation_networks, study_table
-from biobgt.training.card_text import (
-    ablation_words,
-    beside_words,
-    corruption_words,
-    evaluation_words,
-    members_words,
-    metrics_words,
-    motion_words,
-    noise_words,
-    preset_words,
-    range_words,
-)
+from biobgt.training.card_text import CardText
 from biobgt.training.tables import (
+    COST_WORDS,
     FIXED_SPACE,
     OTHER_SUBJECTS,
     PAPER_MARK,
-    benchmark_words,
-    cost_words,
-    evaluation_table,
+    BenchmarkTables,
+    CardTables,
     impossible_words,
-    recordings_table,
-    results_table,
-    shown_costs,
-    shown_table,
-    verdict_words,
 )
 from session.view import FITTING, View, current_view, measured_model
 from views.shared.models import no_models, pick_readout, show_headline
@@ -86,7 +70,7 @@ def show_page() -> None:
         model = chosen
     heading(plain(model.name), simulated=model.simulated)
     show_headline(model.card)
-    st.markdown(members_words(model.card))
+    st.markdown(CardText(model.card).members)
     for show_part in _CARD:
         with input_errors_shown():
             show_part(view, model)
@@ -125,14 +109,14 @@ def _show_results(view: View, model: InstalledModel) -> None:
     heading("Results", simulated=model.simulated)
     show(view, model_results, NoOptions(), measured=measured_model(model), key="results")
     with st.expander(_ALL_METRICS):
-        _show_table(results_table(card), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
-        caption(f"In brackets: 95 % bootstrap interval over subjects. {metrics_words(card)}")
-    evaluated = evaluation_table(card)
+        _show_table(CardTables(card).results(), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
+        caption(f"In brackets: 95 % bootstrap interval over subjects. {CardText(card).metrics}")
+    evaluated = CardTables(card).evaluation()
     if not evaluated.empty:
         st.markdown("**Other ways to split the subjects**")
         # Wider than a narrow page: it scrolls, also by keyboard.
         show_table(evaluated, key="evaluated", alt="Results with other ways to split the subjects")
-        caption(evaluation_words(card))
+        caption(CardText(card).evaluation)
 
 
 def _show_curves(view: View, model: InstalledModel) -> None:
@@ -146,12 +130,12 @@ def _show_noise(view: View, model: InstalledModel) -> None:
     heading("Noise, motion and other corruptions", simulated=model.simulated)
     if card["noise"]:
         show(view, noise_response, NoOptions(), measured=measured_model(model), key="noise")
-        table = recordings_table(card, probabilities=False)  # which the figure shows
+        table = CardTables(card).recordings(probabilities=False)  # which the figure shows
         _show_table(table, alt="Predictions that change, and warnings, by kind of recording")
-        st.markdown(plain(corruption_words(card)))
+        st.markdown(plain(CardText(card).corruption))
     else:
-        st.markdown(plain(noise_words(card)))
-    st.markdown(plain(motion_words(card)))
+        st.markdown(plain(CardText(card).noise))
+    st.markdown(plain(CardText(card).motion))
 
 
 def _show_data(view: View, model: InstalledModel) -> None:
@@ -164,7 +148,7 @@ def _show_data(view: View, model: InstalledModel) -> None:
         "Terms": data["terms"],
         "Cite": data["citation"],
         "Protocol": card["protocol"],
-        "Training subjects": range_words(card),
+        "Training subjects": CardText(card).ranges,
     }
     for title, text in rows.items():
         st.markdown(f"**{title}:** {plain(text)}")
@@ -186,7 +170,8 @@ def _show_region_weights(view: View, model: InstalledModel) -> None:
 
 def _show_limits_and_making(card: Mapping[str, Any]) -> None:
     st.subheader("Limits")
-    limits = (*card["limits"], ablation_words(card), beside_words(card))
+    text = CardText(card)
+    limits = (*card["limits"], text.ablation, text.beside_connectivity)
     st.markdown("\n".join(f"- {plain(limit)}" for limit in limits if limit))
     st.subheader("How it was made")
     training, preset = card["training"], card["preset"]
@@ -194,7 +179,7 @@ def _show_limits_and_making(card: Mapping[str, Any]) -> None:
     versions = ", ".join(f"{name} {number}" for name, number in training["versions"].items())
     memory = "" if training["peak_memory_mb"] is None else f", {training['peak_memory_mb']:,} MB"
     caption(
-        f"{preset_words(preset['name'])}: {counted(preset['layers'], 'layer')}, "
+        f"{text.preset}: {counted(preset['layers'], 'layer')}, "
         f"{counted(preset['heads'], 'head')}, width {preset['width']}; {card['n_parameters']:,} parameters "
         f"per member, {counted(len(card['temperatures']), 'member')}. "
         f"Seed {training['seed']}. {training['seconds_an_epoch']:g} s per epoch{memory}. "
@@ -228,14 +213,14 @@ def _show_benchmark(view: View) -> None:
 @st.cache_resource(show_spinner=False)
 def _paper_again(systems: tuple[str, ...]) -> tuple[str, list[tuple[str, pd.DataFrame, str]]]:
     """A verdict on committed results of the registered systems, the paper's tables done again, and words on each."""
-    results = study_table("benchmark_abide")
+    found = BenchmarkTables(study_table("benchmark_abide"))
     words = (
-        f"{PAPER_MARK}: the paper's numbers. {benchmark_words(results)} {impossible_words()} docs/benchmark.md says "
+        f"{PAPER_MARK}: the paper's numbers. {found.words()} {impossible_words()} docs/benchmark.md says "
         "how each system was built and run."
     )
-    return verdict_words(results), [
-        (_ALL_METRICS, shown_table(results), words),
-        ("Parameters and time", shown_costs(results, study_table("epoch_times")), cost_words()),
+    return found.verdict(), [
+        (_ALL_METRICS, found.shown(), words),
+        ("Parameters and time", found.costs(study_table("epoch_times")), COST_WORDS),
         ("Citation networks: the paper's last table", *citation_networks()),
     ]
 

@@ -22,8 +22,8 @@ from biobgt.figures.models import (
 )
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.results.measured import Measured
-from biobgt.training.card_text import calibration_words, members_words, observed_share
-from biobgt.training.tables import cohort_results
+from biobgt.training.card_text import CardText, observed_share
+from biobgt.training.tables import CohortResults
 from session.cohorts import OWN
 from session.view import View, current_view
 from session.work import work_through
@@ -74,7 +74,7 @@ def show_page() -> None:
     if said := model.refusal(view.cohort):
         st.info(plain(said), icon=":material/info:")
         return
-    caption(members_words(model.card))
+    caption(CardText(model.card).members)
     for show_part in (_show_subject, _show_cohort, _show_results):
         with input_errors_shown():
             show_part(view, model)
@@ -125,7 +125,7 @@ def _show_subject(view: View, model: InstalledModel) -> None:
     if not is_trained_on(said["warning"]):  # how often such probabilities are right is known of new subjects only
         known, group = model.groups, options.group or model.group_names[-1]
         share = observed_share(known.labels, known.probabilities, model.group_names, float(said[f"p_{group}"]), group)
-        st.markdown(plain(f"{share} {calibration_words(model.card)}"))
+        st.markdown(plain(f"{share} {CardText(model.card).calibration}"))
     show(view, subject_probability, options, key="place")
 
 
@@ -196,7 +196,7 @@ def _show_predictions(view: View, model: InstalledModel, table: pd.DataFrame) ->
 def _show_results(view: View, model: InstalledModel) -> None:
     """Show ROC, calibration, confusion and metrics of the cohort beside the card's, once all subjects are predicted."""
     said = _predicted(view, model)
-    found = cohort_results(view.cohort, model.group_names, said)
+    found = CohortResults.of(view.cohort, model.group_names, said)
     if not len(found.labels) or None in said:
         return
     if not found.is_enough:

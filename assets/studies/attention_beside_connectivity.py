@@ -33,9 +33,9 @@ from biobgt.data.simulate import vulnerability
 from biobgt.model.attention import BlockTests, all_block_tests, map_correlation
 from biobgt.model.pretrained import load_card, load_pretrained, model_folder
 from biobgt.modules import module_blocks
-from biobgt.training.cards import write_card
+from biobgt.training.cards import group_tests, write_card
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.folds import LabelledGraphs, group_tests, label_graphs, out_of_fold_attention, train_members
+from biobgt.training.folds import LabelledGraphs, label_graphs, out_of_fold_attention, train_members
 from biobgt.training.splits import Split
 
 TABLE = Path(__file__).with_name("attention_beside_connectivity.csv")
@@ -76,7 +76,7 @@ def _as_card(row: dict[Hashable, Any]) -> dict[str, Any]:
 
 def _measured(name: str, data: Path, runs: Path, folds: int) -> Iterator[dict[str, Any]]:
     cohort, prepared, splits, members = prepared_model(name, data, runs)
-    attention = out_of_fold_attention(members, prepared, splits)
+    attention, _ = out_of_fold_attention(members, prepared, splits)
     tests = _compared(cohort, prepared, attention)
     rows = np.sort(np.concatenate([split.test for split in splits[:folds]])) if folds else np.array([], dtype=np.int64)
     both: list[list[BlockTests]] = [[], []]
@@ -85,7 +85,7 @@ def _measured(name: str, data: Path, runs: Path, folds: int) -> Iterator[dict[st
         trained = shuffled_members(prepared, splits, members[0].preset, folder=runs / "shuffled" / name, folds=folds)
         shuffled = np.full_like(attention, np.nan)
         for member, split in zip(trained, splits[:folds], strict=True):
-            shuffled[split.test] = out_of_fold_attention([member], prepared, [split])[split.test]
+            shuffled[split.test] = out_of_fold_attention([member], prepared, [split])[0][split.test]
         some = replace(cohort, subjects=tuple(cohort.subjects[row] for row in rows))
         both = [_compared(some, prepared.select(rows), maps[rows]) for maps in (attention, shuffled)]
         same_maps = map_correlation(attention[rows].mean(axis=0), shuffled[rows].mean(axis=0))

@@ -25,17 +25,9 @@ from scipy.stats import spearmanr, trim_mean
 from biobgt.data.cohort import Cohort
 from biobgt.groups import compare_groups
 from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder, people_summary
-from biobgt.training.cards import seal_card
+from biobgt.training.cards import check_same_attention, measure_again
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.folds import (
-    LabelledGraphs,
-    check_same_attention,
-    group_spread,
-    label_graphs,
-    out_of_fold_attention,
-    out_of_fold_contrasts,
-    write_spread,
-)
+from biobgt.training.folds import LabelledGraphs, label_graphs, out_of_fold_attention
 
 SPREAD = Path(__file__).with_name("attention_spread.csv")
 CAUSES = Path(__file__).with_name("attention_spread_causes.csv")
@@ -122,11 +114,10 @@ def main(
     cohort = training_cohort(card["data"]["cohort"], data, atlas=card["atlas"], seed=seed)
     prepared = label_graphs(cohort, ensemble.preset, kept=features)
     splits = protocol_splits(cohort, "folds", n=len(ensemble.members), seed=seed)
-    attention = out_of_fold_attention(ensemble.members, prepared, splits)
+    attention, contrasts = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(model))
-    contrasts, known = out_of_fold_contrasts(ensemble.members, prepared, splits), candidates(cohort, prepared)
-    write_spread(model_folder(model), group_spread(cohort, prepared, attention, contrasts))
-    seal_card(model_folder(model))
+    measure_again(model_folder(model), cohort, prepared, attention, contrasts)
+    known = candidates(cohort, prepared)
     spread = spread_table(model, prepared, contrasts, known["mean |FC|"].to_numpy())
     spread.to_csv(SPREAD, index=False, float_format="%.4f")
     causes_table(model, prepared, contrasts, known).to_csv(CAUSES, index=False, float_format="%.4f")

@@ -14,7 +14,7 @@ import pandas as pd
 
 from assets.studies.citation_tables import citation_words, shown_citations
 from biobgt.results.studies import study_table
-from biobgt.training.tables import shown_costs, shown_table
+from biobgt.training.tables import BenchmarkTables
 from docs.tools.study_tables import table_of, write_tables
 
 RUNS, SHOWN = (Path(__file__).with_name(name) for name in ("citation_graphs.csv", "citation_networks.json"))
@@ -24,9 +24,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "benchmark.md"
 def tables() -> Mapping[str, str]:
     """Every table in Markdown, by name."""
     made = {
-        "results": shown_table(study_table("benchmark_abide")),
+        "results": BenchmarkTables(study_table("benchmark_abide")).shown(),
         "citations": shown_citations(pd.read_csv(RUNS)),
-        "costs": shown_costs(study_table("benchmark_abide"), study_table("epoch_times")),
+        "costs": BenchmarkTables(study_table("benchmark_abide")).costs(study_table("epoch_times")),
     }
     return {name: table_of(frame) for name, frame in made.items()}
 

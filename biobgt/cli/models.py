@@ -75,9 +75,8 @@ def _complete_card(
     features : Path, optional
         Where NE and modules are kept.
     """
-    from biobgt.training.card_text import corruption_words, motion_words, noise_words
+    from biobgt.training.card_text import CardText
     from biobgt.training.checks import check_model, complete_ablation
-    from biobgt.training.folds import feature_store
 
     complete_ablation(folder, prepared, splits)
     with progress_bar("Worse recordings") as progress:
@@ -86,11 +85,12 @@ def _complete_card(
             subjects,
             prepared,
             seed=seed,
-            splits=tuple(splits),
-            store=None if features is None else feature_store(features),
+            splits=splits,
+            kept=features,
             progress=progress,
         )
-    for sentence in (noise_words(found), corruption_words(found), motion_words(found)):
+    text = CardText(found)
+    for sentence in (text.noise, text.corruption, text.motion):
         print_line(sentence)
 
 
@@ -274,21 +274,21 @@ def _shared_card(folder: Path, known: dict[str, Any], cohorts: Sequence[Cohort],
         Where NE and modules are kept.
     """
     from biobgt.model.pretrained import load_groups, load_pretrained
-    from biobgt.training.cards import measure_shared_again
+    from biobgt.training.cards import check_same_attention, measure_shared_again
     from biobgt.training.cohorts import join_training_cohorts, protocol_splits
-    from biobgt.training.folds import check_same_attention, out_of_fold_attention
+    from biobgt.training.folds import out_of_fold_attention
     from biobgt.training.options import CROSS_VALIDATION
 
     ensemble, seed = load_pretrained(folder, "cpu"), known["training"]["seed"]
     joined = join_training_cohorts(cohorts)
     splits = protocol_splits(joined.whole, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
     data = _prepare_graphs(joined.whole, ensemble.preset, features, readouts=joined.readouts)
-    attention = out_of_fold_attention(ensemble.members, data, splits)
+    attention, contrasts = out_of_fold_attention(ensemble.members, data, splits)
     check_same_attention(attention, data, load_groups(folder))
     with results_folder(folder, job="card", manifest=False) as place:
         # The place is a folder within: it does not go into itself.
         shutil.copytree(folder, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns(f"{UNFINISHED}*"))
-        measure_shared_again(place, joined, data, ensemble.members, splits, attention=attention)
+        measure_shared_again(place, joined, data, attention, contrasts)
         _complete_readouts(place, joined, data, splits, seed=seed, features=features)
     print_line(f"Cards and tests written to {folder}")
 
@@ -409,17 +409,9 @@ def card(
     biobgt card --model my-model --words-only
     """
     from biobgt.model.pretrained import CARD, GROUPS, WEIGHTS, load_card, load_groups, load_pretrained, model_folder
-    from biobgt.training.cards import seal_card, write_words
+    from biobgt.training.cards import check_same_attention, measure_again, write_words
     from biobgt.training.cohorts import protocol_splits
-    from biobgt.training.folds import (
-        check_same_attention,
-        group_spread,
-        group_tests,
-        out_of_fold_attention,
-        out_of_fold_contrasts,
-        write_spread,
-        write_tests,
-    )
+    from biobgt.training.folds import out_of_fold_attention
     from biobgt.training.options import CROSS_VALIDATION
 
     known, folder = load_card(model), model_folder(model)
@@ -442,15 +434,12 @@ def card(
     subjects = _read_training_cohort(known["data"]["cohort"], data, phenotypes, atlas, orientation, seed)
     splits = protocol_splits(subjects, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
     prepared = _prepare_graphs(subjects, ensemble.preset, features)
-    attention = out_of_fold_attention(ensemble.members, prepared, splits)
+    attention, contrasts = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(model))
     with results_folder(folder, job="card", manifest=False) as place:
         for file in (WEIGHTS, CARD, GROUPS):
             shutil.copy2(folder / file, place)
-        write_tests(group_tests(subjects, prepared, attention), place)
-        contrasts = out_of_fold_contrasts(ensemble.members, prepared, splits)
-        write_spread(place, group_spread(subjects, prepared, attention, contrasts))
-        seal_card(place)
+        measure_again(place, subjects, prepared, attention, contrasts)
         _complete_card(place, subjects, prepared, splits, seed=seed, features=features)
     print_line(f"Card and tests written to {folder}")
 
@@ -603,7 +592,7 @@ def benchmark(
     from biobgt.training.cohorts import protocol_splits
     from biobgt.training.evaluation import run_benchmark
     from biobgt.training.options import RANDOM
-    from biobgt.training.tables import benchmark_table, compare_systems
+    from biobgt.training.tables import BenchmarkTables
     from biobgt.training.trainer import refuse_processes
 
     known = benchmark_systems()
@@ -626,10 +615,11 @@ def benchmark(
     with keeping(_kept_of_evaluation(out, "split")):
         prepared = _prepared_once(subjects, features or out / "features")
         results = run_benchmark(prepared, parts, systems, folder=out, seed=options.seed, device=where, progress=tell)
-    shown = benchmark_table(results)
+    tables = BenchmarkTables(results)
+    shown = tables.over_splits()
     columns = ["model", "splits", "accuracy", "auc", "auc_low", "auc_high", "f1", "sensitivity", "specificity"]
     print_table(shown[[*columns, "brier", "seconds", "parameters"]], title="Test results", limit=len(shown))
-    compared = compare_systems(results, reference=options.reference)
+    compared = tables.compared(reference=options.reference)
     if len(compared):
         title = f"AUC minus that of {compared_with.title}, on the splits that both have"
         print_table(compared, title=title, limit=len(compared))

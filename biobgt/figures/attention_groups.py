@@ -528,14 +528,14 @@ def _strewn(people: Mapping[str, Matrix]) -> list[Mark]:
 @model_figure("attention_likeness", "How alike disorders' differences are", least_mm=70, example_of="five-groups-aal90")
 def attention_likeness(measured: "Measured", options: NoOptions) -> Drawing:
     """How alike disorders are in how their attention differs from that of their own controls, in one network."""
-    from biobgt.training.card_text import likeness_words
+    from biobgt.training.card_text import CardText
 
     model = model_of(measured, "attention_likeness")
     pairs = model.card.get("likeness", ())
     if not pairs:
         raise InputError(f"Model {model.name} has no two disorders of which it was measured how alike they are.")
     disorders = [group for own in model.readouts.values() for group in own[1:]]
-    words = likeness_words(model.card)
+    words = CardText(model.card).likeness
 
     def numbers() -> "pd.DataFrame":
         import pandas as pd

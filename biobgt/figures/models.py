@@ -317,10 +317,11 @@ def _claim_words(event: str) -> str:
 @model_figure("reliability", "Reliability of probabilities")
 def reliability(measured: "Measured", options: NoOptions) -> Drawing:
     """Observed shares against claimed probabilities of a model, out of fold."""
-    from biobgt.training.tables import claimed_event
+    from biobgt.training.tables import CardTables
 
     model = model_of(measured, "reliability")
-    curve, event, error = _card_reliability(model), claimed_event(model.card), model.card["results"][OWN_MODEL]["ece"]
+    curve, event = _card_reliability(model), CardTables(model.card).claimed_event
+    error = model.card["results"][OWN_MODEL]["ece"]
     off = error["value"]
     away = "" if off is None else f" Mean distance from the dotted line {100 * off:.1f} percentage points."
     return Drawing(
@@ -369,10 +370,10 @@ def cohort_roc(measured: "Measured", options: AskedModelOptions) -> Drawing:
 def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Drawing:
     """Observed shares against claimed probabilities of a cohort, beside those of the model's card."""
     from biobgt.training.metrics import reliability_curve
-    from biobgt.training.tables import claimed_event
+    from biobgt.training.tables import CardTables
 
     model = asked_model(options, "cohort_reliability")
-    found, event = _results_of(measured, model), claimed_event(model.card)
+    found, event = _results_of(measured, model), CardTables(model.card).claimed_event
     card, own = _card_reliability(model), reliability_curve(found.labels, found.probabilities)
     marks = [
         _observed_shares(f"{OF_CARD}: {OBSERVED}", card, OWN_COLOUR, joined=True),
@@ -398,13 +399,13 @@ def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Draw
 
 def _results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults":
     """What the model says of the cohort's subjects of known group; refused where it does not fit, or they are few."""
-    from biobgt.training.tables import cohort_results
+    from biobgt.training.tables import CohortResults
 
     cohort = measured.cohort
     if refusal := model.refusal(cohort):
         raise InputError(refusal)
     said = [measured.of(subject).prediction(model) for subject in cohort.ids]
-    found = cohort_results(cohort, model.group_names, said)
+    found = CohortResults.of(cohort, model.group_names, said)
     if not found.is_enough:
         raise InputError(too_few_words(cohort, model))
     return found
@@ -471,11 +472,11 @@ def _noise_panel(points: "pd.DataFrame") -> Panel:
 @model_figure("noise_response", "Answers to noise")
 def noise_response(measured: "Measured", options: NoOptions) -> Drawing:
     """How a trained model answers to noise, where its card has it."""
-    from biobgt.training.card_text import noise_words
-    from biobgt.training.tables import noise_points
+    from biobgt.training.card_text import CardText
+    from biobgt.training.tables import CardTables
 
     model = model_of(measured, "noise_response")
-    points, simulated = noise_points(model.card), model.simulates(model.group_names)
+    points, simulated = CardTables(model.card).noise_points(), model.simulates(model.group_names)
     if points.empty:
         raise InputError(f"The card of model {model.name} has no noise response; `biobgt card` measures it.")
     return Drawing(
@@ -484,8 +485,8 @@ def noise_response(measured: "Measured", options: NoOptions) -> Drawing:
         panels=[_noise_panel(points)],
         caption=(
             f"Model {model.name}{', simulated patients' if simulated else ''}: answers to noise. "
-            f"{noise_words(model.card)} Lines are mean probabilities; the grey line is the share of subjects who carry "
-            "a warning or cannot be predicted."
+            f"{CardText(model.card).noise} Lines are mean probabilities; the grey line is the share of subjects who "
+            "carry a warning or cannot be predicted."
         ),
         numbers=lambda: points,
         legend="above",
@@ -533,11 +534,12 @@ def _results_panels(points: "pd.DataFrame", chance: Mapping[str, float]) -> list
 @model_figure("model_results", "Results beside other models", least_mm=55)
 def model_results(measured: "Measured", options: NoOptions) -> Drawing:
     """A trained model's results, as its card has them, beside those of other models."""
-    from biobgt.training.card_text import paper_note
-    from biobgt.training.tables import chance_level, results_points
+    from biobgt.training.card_text import CardText
+    from biobgt.training.tables import CardTables
 
     model = model_of(measured, "model_results")
-    points, chance, words = results_points(model.card), chance_level(model.card), model_words(model)
+    tables, words = CardTables(model.card), model_words(model)
+    points, chance = tables.results_points(), tables.chance_level
     shown = [baseline for baseline in BASELINES.values() if baseline.title in set(points["model"])]
     cited = dict.fromkeys(citation for baseline in shown for citation in baseline.citations)
     panels = _results_panels(points, chance)
@@ -545,7 +547,7 @@ def model_results(measured: "Measured", options: NoOptions) -> Drawing:
         title=f"{model.name} beside other models",
         simulated=model.simulates(model.group_names),
         panels=panels,
-        caption=f"{model_opening(model)}: {_results_words(points, paper_note(model.card))}",
+        caption=f"{model_opening(model)}: {_results_words(points, CardText(model.card).paper_note)}",
         numbers=lambda: points.assign(chance=points["metric"].map(chance)),
         methods=words["methods"],
         citations=(*words["citations"], *cited),
@@ -571,7 +573,7 @@ def _benchmark_panel(rows: "pd.DataFrame") -> Panel:
     Parameters
     ----------
     rows : DataFrame
-        Of :func:`biobgt.training.tables.beside_paper`.
+        Of :func:`biobgt.training.tables.BenchmarkTables.beside_paper`.
     """
     about = zip(rows["title"], rows["state"], rows["splits"], strict=True)
     names = [f"{title} ({state or counted(splits, 'split')})" for title, state, splits in about]
@@ -608,13 +610,14 @@ BENCHMARKED = "abide-cc200"  # the model of the subjects on which the benchmark 
 def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
     """How well every system of the benchmark tells the groups of ABIDE apart, beside what the paper reports."""
     from biobgt.results.studies import study_table
-    from biobgt.training.tables import FEWEST_SPLITS, OTHER_SUBJECTS, PAPERS, benchmark_words, beside_paper
+    from biobgt.training.tables import FEWEST_SPLITS, OTHER_SUBJECTS, PAPERS, BenchmarkTables
 
     model = model_of(measured, "benchmark_results")
     if model.name != BENCHMARKED:
         raise InputError(f"The benchmark was run on the subjects of model {BENCHMARKED} only: choose it.")
     results = study_table("benchmark_abide")
-    rows = beside_paper(results)
+    tables = BenchmarkTables(results)
+    rows = tables.beside_paper
     rows = rows[rows["auc"].notna() | rows["paper_auc"].notna()].reset_index(drop=True)
     systems = benchmark_systems()
     cited = dict.fromkeys(one for key in rows["model"] for one in systems[key].citations)
@@ -629,7 +632,7 @@ def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
             "with 95 % intervals corrected for overlapping training sets; fewer than "
             f"{FEWEST_SPLITS} splits have none, and rows with different splits are not strictly comparable. Hollow "
             "marks are the paper's numbers; the dotted line is chance level. "
-            f"{benchmark_words(results)} {OTHER_SUBJECTS}"
+            f"{tables.words()} {OTHER_SUBJECTS}"
         ),
         numbers=lambda: rows[columns],
         methods=(

@@ -15,42 +15,56 @@ from numpy.typing import NDArray
 from safetensors.torch import save_file
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically
+from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically, write_csv
+from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.cohort import Cohort, average_by_person, people_in_order
+from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.quality import OVERALL_CONNECTIVITY
+from biobgt.groups import compare_attention
 from biobgt.groups.compare import PERMUTATIONS, CohortDifferences, as_card, difference_likeness
-from biobgt.groups.design import LEAST_DEGREES, coded, covariates_of, design_matrix, overall_connectivity
+from biobgt.groups.design import (
+    LEAST_DEGREES,
+    coded,
+    covariates_of,
+    design_matrix,
+    design_notes,
+    one_value_per_person,
+    overall_connectivity,
+)
+from biobgt.groups.features import AttentionComparison
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import ensemble_tensors, fingerprints, id_hashes, member_ranges, written_hashes
 from biobgt.model.network import BioBGT
 from biobgt.model.out_of_distribution import scan_measures
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, SPREAD_FILE, TESTS, WEIGHTS, load_card, weights_file
+from biobgt.model.pretrained import (
+    CARD,
+    FINGERPRINTS,
+    GROUPS,
+    SPREAD_FILE,
+    TESTS,
+    TRIMMED,
+    WEIGHTS,
+    GroupResults,
+    load_card,
+    weights_file,
+)
 from biobgt.modules.partition import module_blocks
-from biobgt.training.card_text import card_readme, headline, limits, say, shared_headline, shared_limits
+from biobgt.training.card_text import CardText, say
 from biobgt.training.cohorts import DATASETS, JoinedCohorts, folds_words
 from biobgt.training.evaluation import baselines_out_of_fold, paired_auc, rounded, summarise
-from biobgt.training.folds import (
-    LabelledGraphs,
-    TrainedEnsemble,
-    describe_members,
-    group_spread,
-    group_tests,
-    out_of_fold_contrasts,
-    write_groups,
-    write_spread,
-    write_tests,
-)
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, describe_members
 from biobgt.training.metrics import METRICS, bootstrap_intervals, calibration_error_by_chance, classification_metrics
 from biobgt.training.options import ADSIM
 from biobgt.training.splits import Split
 from biobgt.training.trainer import with_readout
 
-# Write a trained ensemble as a model folder: weights, card, group results and a README, with every number measured.
-
-
-FORMAT = 1
+_FORMAT = 1
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
+_CALIBRATED = 0.05  # a larger calibration error is among the limits
+# Group means are stored with 16 bits, so that they differ from those computed again by one in two thousand.
+_SAME_ATTENTION = 2e-3
+_NO_TESTS = ["feature", "family", "between", "covariates", "n_subjects", "permutations"]
 
 
 def write_model(
@@ -96,65 +110,89 @@ def write_model(
     make_folder(folder)
     if readout is None:
         _write_weights(folder, trained.members, data)
-    write_groups(folder, data, trained)
-    write_spread(folder, group_spread(cohort, data, trained.mean_attention, trained.contrast.mean(axis=(1, 2))))
-    tests = group_tests(cohort, data, trained.mean_attention)
-    write_tests(tests, folder)
+    _write_groups(folder, data, trained)
+    tests = _write_tests(folder, cohort, data, trained.mean_attention, trained.contrast.mean(axis=(1, 2)))
     probabilities = {"BioBGT": trained.probabilities, **linear}
     results = {
         model: measured(data.labels, values, data.groups, cohort.persons) for model, values in probabilities.items()
     }
-    paired = paired_auc(data, probabilities, splits) if splits else None
-    attention = {group: _mean(trained.contrast, data, label) for label, group in enumerate(data.groups)}
+    paired = {"paired": paired_auc(data, probabilities, splits)} if splits else {}
+    attention, persons = {}, np.array(data.persons)
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        ratios = average_by_person(trained.contrast[own], persons[own].tolist())
+        known = ratios[np.isfinite(ratios)]  # a subject whose regions are all in one module has no contrast
+        attention[group] = float(known.mean()) if len(known) else None
+    story, protocol = DATASETS[cohort.name], say("protocol", "one", folds=folds_words(len(trained.members), cohort))
     card = {
-        "format": FORMAT,
+        "format": _FORMAT,
         "name": name,
-        "headline": headline(results, cohort.group_people, simulated=cohort.simulated, paired=paired),
+        "headline": "",
         "simulated": cohort.simulated,
-        "data": _data_words(cohort),
+        "data": {
+            "cohort": cohort.name,
+            "title": story.title,
+            "terms": story.terms,
+            "citation": story.citation,
+            "subjects": dict(cohort.group_people),
+            **({"recordings": dict(cohort.group_sizes)} if cohort.group_sizes != cohort.group_people else {}),
+        },
         "atlas": cohort.atlas.name,
         "atlas_fingerprint": cohort.atlas.fingerprint,
         "n_regions": cohort.atlas.n_regions,
         "groups": list(data.groups),
         "preset": preset.as_dict(),
         "n_parameters": sum(parameter.numel() for parameter in trained.members[0].parameters()),
-        "protocol": say("protocol", "one", folds=folds_words(len(trained.members), cohort))
-        + ("" if readout is None else f" {say('protocol', 'readout')}"),
+        "protocol": protocol if readout is None else f"{protocol} {say('protocol', 'readout')}",
         "results": results,
-        **({} if paired is None else {"paired": paired}),
+        **paired,
         "evaluation": [],
-        "paper": DATASETS[cohort.name].paper,
+        "paper": story.paper,
         "attention": attention,
-        "beside_connectivity": beside_connectivity(tests, cohort.group_people),
+        "beside_connectivity": _beside_connectivity(tests, cohort.group_people),
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
         "familiarity": member_ranges(trained.members[0], data.graphs, map(scan_measures, cohort)).as_dict(),
-        "noise": None,
-        "corruption": None,
-        "motion": None,
-        "nested": None,
-        "limits": limits(cohort, preset, attention, results["BioBGT"]["ece"]),
-        "training": _training(trained, command=command, seed=seed),
+        **dict.fromkeys(("noise", "corruption", "motion", "nested")),
+        "limits": _limits(cohort, preset, attention, results["BioBGT"]["ece"]),
+        "training": {
+            "command": command,
+            "seed": seed,
+            "seconds_an_epoch": round(trained.seconds_an_epoch, 2),
+            "peak_memory_mb": None if np.isnan(trained.peak_memory_mb) else round(trained.peak_memory_mb),
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
+        },
         **({} if readout is None else {"readout": dict(readout)}),
         "sha256": sha256(weights_file(folder, shared=readout is not None)),
         "files": _hashes(folder),
     }
+    card["headline"] = CardText(card).headline
     if readout is None:
         name_subjects(card, cohort.ids)
     write_card(folder, card)
     return card
 
 
-def _write_weights(folder: Path, members: Sequence[BioBGT], data: LabelledGraphs) -> None:
-    """Write the members' weights, with what their training subjects are recognised by.
+def _limits(
+    cohort: Cohort,
+    preset: Preset,
+    attention: Mapping[str, float | None],
+    calibration: Mapping[str, float | None],
+) -> list[str]:
+    """What a user must know before believing the model: its purpose, its cohort, its attention, its probabilities."""
+    found, asked = [NOT_A_DIAGNOSIS, *DATASETS[cohort.name].limits], preset.start_contrast
+    if asked:
+        least = min((ratio for ratio in attention.values() if ratio is not None), default=None)
+        reached = "not defined" if least is None else f"{least:.2f} times"
+        is_set = least is not None and least > 1 + (asked - 1) / 2
+        found.append(say("limits", "sharpened" if is_set else "not_sharpened", asked=asked, reached=reached))
+    error, by_chance = calibration["value"], calibration["by_chance"]
+    if error is not None and by_chance is not None and error > _CALIBRATED:
+        found.append(say("limits", "calibration", value=error, by_chance=by_chance))
+    return found
 
-    Parameters
-    ----------
-    folder : Path
-        Of the model.
-    members : sequence of BioBGT
-    data : LabelledGraphs
-        Of all training subjects.
-    """
+
+def _write_weights(folder: Path, members: Sequence[BioBGT], data: LabelledGraphs) -> None:
+    """Write the members' weights, with what their training subjects are recognised by."""
     stored = {  # matrices that half precision holds exactly are written so
         name: value.half() if value.ndim > 1 and torch.equal(value.half().float(), value) else value
         for name, value in ensemble_tensors(members).items()
@@ -176,24 +214,16 @@ def name_subjects(card: dict[str, Any], ids: Iterable[str]) -> None:
 
 
 def seal_card(folder: Path) -> dict[str, Any]:
-    """Bind a card to the files beside it and, where it names a bundled atlas, to that; after these files changed."""
+    """Bind a card to the files beside it, after these files changed."""
     card = load_card(folder)
     card["files"] = _hashes(folder)
-    card["beside_connectivity"] = beside_connectivity(read_csv(folder / TESTS), card["data"]["subjects"])
+    card["beside_connectivity"] = _beside_connectivity(read_csv(folder / TESTS), card["data"]["subjects"])
     write_card(folder, card)
     return card
 
 
-def beside_connectivity(tests: pd.DataFrame, sizes: Mapping[str, int]) -> list[dict[str, Any]]:
-    """How many blocks differ in attention, in connectivity, and in attention given it, as a card holds it.
-
-    Parameters
-    ----------
-    tests : DataFrame
-        Of :func:`biobgt.training.folds.group_tests`.
-    sizes : mapping of str to int
-        People of each group.
-    """
+def _beside_connectivity(tests: pd.DataFrame, sizes: Mapping[str, int]) -> list[dict[str, Any]]:
+    """How many blocks differ in attention, in connectivity, and in attention given it, as a card holds it."""
     return [
         {
             "between": " - ".join(one.between),
@@ -253,38 +283,13 @@ def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
 def write_card(folder: Path, card: Mapping[str, Any]) -> None:
     """Write the card, and the README that says the same in words."""
     write_atomically(folder / CARD, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    write_atomically(folder / "README.md", card_readme(card))
+    write_atomically(folder / "README.md", CardText(card).readme)
 
 
 def write_words(folder: Path, card: Mapping[str, Any]) -> None:
     """Write anew what follows from a card's numbers: its first line, and the README."""
-    if "results" in card:  # else a network, whose readouts have results
-        sizes, paired = card["data"]["subjects"], card.get("paired")
-        first = headline(card["results"], sizes, simulated=card["simulated"], paired=paired)
-        card = {**card, "headline": first}
-    write_card(folder, card)
-
-
-def _data_words(cohort: Cohort) -> dict[str, Any]:
-    story = DATASETS[cohort.name]
-    return {
-        "cohort": cohort.name,
-        "title": story.title,
-        "terms": story.terms,
-        "citation": story.citation,
-        "subjects": dict(cohort.group_people),
-        **({"recordings": dict(cohort.group_sizes)} if cohort.group_sizes != cohort.group_people else {}),
-    }
-
-
-def _training(trained: TrainedEnsemble, *, command: str, seed: int) -> dict[str, Any]:
-    return {
-        "command": command,
-        "seed": seed,
-        "seconds_an_epoch": round(trained.seconds_an_epoch, 2),
-        "peak_memory_mb": None if np.isnan(trained.peak_memory_mb) else round(trained.peak_memory_mb),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
-    }
+    # A network has no results of its own, but its readouts have.
+    write_card(folder, {**card, "headline": CardText(card).headline} if "results" in card else card)
 
 
 def measured(
@@ -316,12 +321,247 @@ def measured(
     return table
 
 
-def _mean(contrast: NDArray[np.float64], data: LabelledGraphs, label: int) -> float | None:
-    """Mean over people of what is defined: a subject whose regions are all in one module has no contrast."""
-    own = data.labels == label
-    values = average_by_person(contrast[own], np.array(data.persons)[own].tolist())
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else None
+# What an ensemble attends to, compared between the groups it was trained on: over people, out of fold.
+#
+# Attention is made from connectivity, so that a group with stronger connectivity overall differs in attention, too.
+# Every test is made with mean |FC| among the covariates and without, and stands as two rows that say so; in each row
+# stand beside it the connectivity of the same block, and the test given that connectivity. From a model's weights and
+# its cohort the tests can be made again without training: fold i's member meets fold i's test subjects.
+
+
+def group_tests(
+    cohort: Cohort,
+    data: LabelledGraphs,
+    attention: NDArray[np.float32],
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+) -> pd.DataFrame:
+    """Compare attention between every two groups over people, block by block, adjusted for covariates.
+
+    Whoever has recordings in both groups is left out of the test between them. Covariates that would leave too few
+    residual degrees of freedom or too few people, or are confounded with the group, are not adjusted for; the note says
+    so. Two groups of which one has fewer than two people left are not compared.
+
+    Parameters
+    ----------
+    cohort : Cohort
+        With phenotypes, for the covariates.
+    data : LabelledGraphs
+        Of the same subjects in the same order.
+    attention : ndarray, shape (n_subjects, n_regions, n_regions)
+        Out of fold, mean over layers and heads.
+    pairs : sequence of (str, str), optional
+        The groups to compare; every two by default.
+
+    Returns
+    -------
+    DataFrame
+        For every pair of groups one row per block and one for the contrast, with overall connectivity (mean |FC|)
+        adjusted for, and the same rows without; in each, columns ending in ``_of_fc`` test the connectivity of the same
+        block, and in ``_given_fc`` attention given it. ``between`` names the two groups, ``covariates`` what was
+        adjusted for, ``n_<group>`` says how many people of each were used, ``permutations`` how many were drawn,
+        ``note`` what must be known of the design. Without a row where the atlas has no functional modules.
+    """
+    if not cohort.atlas.labels:
+        return pd.DataFrame(columns=_NO_TESTS)
+    groups = np.array([data.groups[label] for label in data.labels])
+    frames: list[pd.DataFrame] = []
+    persons = np.array(cohort.persons)
+    correlations = np.stack([subject_connectivity(subject).astype(np.float32) for subject in cohort])
+    covariates, disagreements = one_value_per_person(covariates_of(cohort.table()).table, cohort.persons)
+    for between in combinations(data.groups, 2) if pairs is None else pairs:
+        # Whoever has recordings in both groups, as one who converts from MCI to AD has, is left out.
+        both = np.intersect1d(*(persons[groups == name] for name in between))
+        owners = [None if who in both else str(group) for group, who in zip(groups, persons, strict=True)]
+        # One cohort may lack what another has.
+        own = pd.Series(owners, dtype=object)
+        told = [name for name in covariates if all(covariates[name][own == group].notna().any() for group in between)]
+        compared = _compare(cohort, attention, correlations, owners, between, covariates[told])
+        if compared is None:
+            continue
+        found, refused = compared
+        for comparison in (found, found.without_connectivity):
+            if comparison is not None:
+                frames += _rows(comparison, between, [refused, *disagreements])
+    if not frames:
+        return pd.DataFrame(columns=_NO_TESTS)
+    tests = pd.concat(frames, ignore_index=True)
+    counts = [name for group in data.groups if (name := f"n_{group}") in tests]
+    return tests.astype(dict.fromkeys(counts, "Int64"))  # empty, and no decimals, where a group was not compared
+
+
+def _compare(
+    cohort: Cohort,
+    attention: NDArray[np.float32],
+    correlations: NDArray[np.float32],
+    owners: list[str | None],
+    between: tuple[str, str],
+    covariates: pd.DataFrame,
+) -> tuple[AttentionComparison, str] | None:
+    """Compare with as many covariates as the design allows, and say why others were left out.
+
+    None where there is nothing to compare even without covariates: too few people, or no two regions with modules.
+    """
+    labels = cohort.atlas.labelling(next(iter(cohort.atlas.labels)))
+    strength, refused = overall_connectivity(cohort), ""
+    for known, overall in ((covariates, strength), (None, strength), (None, None)):
+        try:
+            found = compare_attention(
+                attention,
+                labels,
+                owners,
+                subjects=cohort.persons,
+                between=between,
+                covariates=known,
+                overall_connectivity=overall,
+                connectivity=correlations,
+            )
+        except InputError as error:  # of the design, or of who has all covariates
+            refused = refused or f"Not adjusted for all covariates. {error}"
+        else:
+            return found, refused
+    return None
+
+
+def _rows(found: AttentionComparison, between: tuple[str, str], notes: Sequence[str]) -> list[pd.DataFrame]:
+    """The tests of two groups, each row complete in itself."""
+    frames = []
+    for family, comparison in (("block", found.blocks), ("contrast", found.contrast)):
+        frame = comparison.table.assign(family=family, between=" - ".join(between))
+        frame["covariates"] = ", ".join(comparison.covariates)
+        frame["n_subjects"] = sum(comparison.n_subjects.values())
+        frame["permutations"] = comparison.permutations
+        for group, n in comparison.n_subjects.items():
+            frame[f"n_{group}"] = n
+        frame["note"] = " ".join([*notes, *design_notes(comparison.design)]).strip()
+        frames.append(frame)
+    return frames
+
+
+def check_same_attention(attention: NDArray[np.float32], data: LabelledGraphs, known: GroupResults) -> None:
+    """Refuse attention that is not the model's own: other subjects, other folds or other weights made it.
+
+    Parameters
+    ----------
+    attention : ndarray, shape (n_subjects, n_regions, n_regions)
+        Out of fold, mean over layers and heads.
+    data : LabelledGraphs
+        Of the same subjects in the same order.
+    known : GroupResults
+        Those in the model's folder.
+    """
+    persons = np.array(data.persons)
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        mean = average_by_person(attention[own], persons[own].tolist()).mean(axis=0)
+        stored = known.attention[group].mean(axis=(0, 1))
+        if np.abs(mean - stored).max() > _SAME_ATTENTION * stored.max():
+            raise InputError(
+                f"The attention of {group} computed again is not the one in the model's folder. The subjects, their "
+                "order or the folds are not those that it was trained on; name the data and phenotypes of its card."
+            )
+
+
+# Group results of a model as they are stored: means of groups, and how people of a group spread around them.
+#
+# A mean map says nothing of how alike people are: a few can make it. So beside each group's mean stand its median and
+# trimmed map, the standard error of every entry, and every person's contrast of modules, in no order that names
+# anyone.
+
+
+def _write_tests(
+    folder: Path,
+    cohort: Cohort,
+    data: LabelledGraphs,
+    attention: NDArray[np.float32],
+    contrasts: NDArray[np.float64],
+) -> pd.DataFrame:
+    """Write the tests of a model's groups, which are returned, and how people spread around group means."""
+    tests = group_tests(cohort, data, attention)
+    _write_table(folder, tests)
+    _write_spread(folder, cohort, data, attention, contrasts)
+    return tests
+
+
+def _write_table(folder: Path, tests: pd.DataFrame) -> None:
+    write_atomically(folder / TESTS, write_csv(tests, index=False, float_format="%.6g", lineterminator="\n"))
+
+
+def _write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
+    """Write the out-of-fold means of groups into a model's folder."""
+    arrays: dict[str, NDArray[Any]] = {}
+    persons = np.array(data.persons)
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        arrays[f"n_{group}"] = np.array(len(set(persons[own])))
+        arrays[f"attention_{group}"] = trained.attention[label].astype(np.float16)
+        of_subjects: dict[str, tuple[NDArray[Any], type]] = {
+            "connectivity": (data.matrices, np.float16),
+            "entanglement": (data.graphs.entanglement.numpy(), np.float32),
+            "contrast": (trained.contrast, np.float32),
+            "embedding_contrast": (trained.embedding_contrast, np.float64),
+        }
+        for what, (values, kind) in of_subjects.items():  # mean over people of what is defined
+            people = average_by_person(values[own], persons[own].tolist())
+            arrays[f"{what}_{group}"] = np.asarray(np.nanmean(people, axis=0)).astype(kind)
+    order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
+    arrays["labels"] = data.labels[order]
+    arrays["probabilities"] = trained.probabilities[order].astype(np.float32)
+    with atomic_file(folder / GROUPS) as file, file.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+
+
+def _write_spread(
+    folder: Path,
+    cohort: Cohort,
+    data: LabelledGraphs,
+    attention: NDArray[np.float32],
+    contrasts: NDArray[np.float64],
+) -> None:
+    """Write how the people of each group spread around its mean attention, over layers and heads, out of fold."""
+    from scipy.stats import trim_mean
+
+    arrays: dict[str, NDArray[Any]] = {}
+    persons, n_regions = np.array(data.persons), attention.shape[1]
+    measured = np.column_stack([contrasts, overall_connectivity(cohort)])
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        owners = persons[own].tolist()
+        maps = average_by_person(attention[own], owners) * n_regions  # in multiples of uniform attention
+        n, people = len(maps), average_by_person(measured[own], owners)
+        arrays[f"median_{group}"] = np.median(maps, axis=0).astype(np.float16)
+        arrays[f"trimmed_{group}"] = trim_mean(maps, TRIMMED, axis=0).astype(np.float16)
+        error = maps.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(maps.shape[1:], np.nan)
+        arrays[f"error_{group}"] = error.astype(np.float16)
+        people = people[np.argsort(people[:, 0], kind="stable")]  # nobody is found again by position
+        arrays[f"people_{group}"] = people.astype(np.float32)
+    with atomic_file(folder / SPREAD_FILE) as file, file.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+
+
+def measure_again(
+    folder: Path,
+    cohort: Cohort,
+    data: LabelledGraphs,
+    attention: NDArray[np.float32],
+    contrasts: NDArray[np.float64],
+) -> None:
+    """Write the tests of a model's groups and the spread of their people anew, from its attention.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the model.
+    cohort : Cohort
+        The one that it was trained on.
+    data : LabelledGraphs
+        Of the same subjects in the same order.
+    attention : ndarray, shape (n_subjects, n_regions, n_regions)
+    contrasts : ndarray, shape (n_subjects,)
+        Of :func:`biobgt.training.folds.out_of_fold_attention`.
+    """
+    _write_tests(folder, cohort, data, attention, contrasts)
+    seal_card(folder)
 
 
 # Write a network that several cohorts share: its weights, a model folder for each readout, and what compares cohorts.
@@ -396,7 +636,7 @@ def write_shared_model(
             splits=folds,
             readout={"of": name, "columns": part.columns.tolist(), "n_groups": len(data.groups)},
         )
-    write_tests(_control_tests(joined, data, attention), folder)
+    _write_table(folder, _control_tests(joined, data, attention))
     card = _shared_card(folder, name, joined, data, members[0], cards)
     card["likeness"] = _disorder_likeness(joined, attention)
     name_subjects(card, joined.own_ids)
@@ -408,10 +648,8 @@ def measure_shared_again(
     folder: Path,
     joined: JoinedCohorts,
     data: LabelledGraphs,
-    members: Sequence[BioBGT],
-    splits: Sequence[Split],
-    *,
     attention: NDArray[np.float32],
+    contrasts: NDArray[np.float64],
 ) -> None:
     """Write the tests of a network and of its readouts anew, and how alike disorders are, from its attention.
 
@@ -422,19 +660,14 @@ def measure_shared_again(
     joined : JoinedCohorts
     data : LabelledGraphs
         Of all cohorts, with their readouts.
-    members : sequence of BioBGT
-    splits : sequence of Split
-        The folds, of all cohorts together.
     attention : ndarray, shape (n_subjects, n_regions, n_regions)
-        Out of fold, mean over layers and heads.
+    contrasts : ndarray, shape (n_subjects,)
+        Of :func:`biobgt.training.folds.out_of_fold_attention`.
     """
     for part, cohort in zip(data.parts, joined.parts, strict=True):
-        place, own, shown = folder / cohort.name, data.of_readout(part), attention[part.rows]
-        write_tests(group_tests(cohort, own, shown), place)
-        folds = [split.within(part.rows) for split in splits]
-        write_spread(place, group_spread(cohort, own, shown, out_of_fold_contrasts(members, own, folds)))
-        seal_card(folder / cohort.name)
-    write_tests(_control_tests(joined, data, attention), folder)
+        own = data.of_readout(part)
+        measure_again(folder / cohort.name, cohort, own, attention[part.rows], contrasts[part.rows])
+    _write_table(folder, _control_tests(joined, data, attention))
     card = load_card(folder)
     card["likeness"] = _disorder_likeness(joined, attention)
     name_subjects(card, joined.own_ids)
@@ -443,29 +676,13 @@ def measure_shared_again(
 
 
 def _control_tests(joined: JoinedCohorts, data: LabelledGraphs, attention: NDArray[np.float32]) -> pd.DataFrame:
-    """Compare the controls of every two cohorts; whoever stands in both is left out, and with nobody left no test is.
-
-    Parameters
-    ----------
-    joined : JoinedCohorts
-    data : LabelledGraphs
-        Of all cohorts.
-    attention : ndarray, shape (n_subjects, n_regions, n_regions)
-        Out of fold, mean over layers and heads.
-    """
+    """Compare the controls of every two cohorts, without whoever stands in both; with nobody left there is no test."""
     controls = [groups[0] for groups in joined.readouts]
     return group_tests(joined.whole, data, attention, pairs=list(combinations(controls, 2)))
 
 
 def _disorder_likeness(joined: JoinedCohorts, attention: NDArray[np.float32]) -> list[dict[str, Any]]:
-    """How alike the differences of disorders from their own controls are, over module blocks; as a card holds it.
-
-    Parameters
-    ----------
-    joined : JoinedCohorts
-    attention : ndarray, shape (n_subjects, n_regions, n_regions)
-        Out of fold, mean over layers and heads.
-    """
+    """How alike the differences of disorders from their own controls are, over module blocks; as a card holds it."""
     atlas = joined.whole.atlas
     if not atlas.labels:
         return []
@@ -511,12 +728,18 @@ def _shared_card(
     stories = [DATASETS[part.name] for part in joined.parts]
     numbers = {group: n for card in cards.values() for group, n in card["data"]["subjects"].items()}
     attention = {group: ratio for card in cards.values() for group, ratio in card["attention"].items()}
+    found = []
+    for card in cards.values():
+        told = " / ".join(group.split(" (")[0] for group in card["groups"])
+        told += " (simulated)" if card["simulated"] else ""
+        found.append(say("headline", "readout", told=told, auc=card["results"]["BioBGT"]["auc"]))
+    # What must be known before groups of different cohorts are compared, one of them perhaps simulated.
+    limits = ("across_cohorts", *(("simulated_cohort",) if ADSIM in cards else ()), "of_readouts")
     same = ("format", "atlas", "atlas_fingerprint", "n_regions", "preset", "training", "sha256")
-    assert first["format"] == FORMAT
     return {
         **{key: first[key] for key in same},
         "name": name,
-        "headline": shared_headline(cards),
+        "headline": say("headline", "shared", n=len(cards), found="; ".join(found)),
         "simulated": joined.whole.simulated,
         "data": {
             "cohort": joined.whole.name,
@@ -534,6 +757,6 @@ def _shared_card(
         "n_parameters": sum(parameter.numel() for parameter in member.parameters()),
         "protocol": say("protocol", "shared", folds=folds_words(len(first["temperatures"]), joined.parts[0])),
         "attention": {group: attention[group] for group in data.groups},
-        "limits": shared_limits(simulated=ADSIM in cards),
+        "limits": [NOT_A_DIAGNOSIS, *(say("limits", name) for name in limits)],
         "files": {TESTS: sha256(folder / TESTS)},
     }

@@ -7,7 +7,7 @@ are asked out of fold, of the member that never met them.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import read_csv, write_atomically, write_csv
-from biobgt.base.kept import Store
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.simulate import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
 from biobgt.model.attention import BesideConnectivity, beside_connectivity
@@ -32,17 +31,21 @@ from biobgt.model.pretrained import load_card, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
 from biobgt.training.cards import measured, name_subjects, write_card
 from biobgt.training.cohorts import protocol_splits
-from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, run_identity, train_ensemble
+from biobgt.training.folds import LabelledGraphs, feature_store, run_identity, train_ensemble
 from biobgt.training.options import CROSS_VALIDATION
-from biobgt.training.splits import SIMULATED, UNKNOWN, Split, mean_displacement, motion_out_of_fold
+from biobgt.training.splits import Split
 from biobgt.training.trainer import predict_logits
 
-FEWEST_KNOWN = 0.9  # of the subjects: below it motion is not known for the cohort
-A_FOLD = 40  # test subjects of each fold, drawn by lot: NE and modules of each take a tenth of a second and level
-A_FOLD_CORRUPTED = 20  # the first of these, for every other kind of corruption
 NESTED_FILE = "nested.csv"
+_FEWEST_KNOWN = 0.9  # of the subjects: below it motion is not known for the cohort
+_A_FOLD = 40  # test subjects of each fold, drawn by lot: NE and modules of each take a tenth of a second and level
+_A_FOLD_CORRUPTED = 20  # the first of these, for every other kind of corruption
 _AT_ONCE = 16
 _SHUFFLE_SEED = 0
+_SIMULATED = (
+    "The patients are simulated from controls drawn at random, so that motion can tell nothing about the groups."
+)
+_UNKNOWN = "Mean framewise displacement is not known for this cohort, so that what motion alone gives is not known."
 
 
 def check_model(
@@ -51,8 +54,8 @@ def check_model(
     data: LabelledGraphs,
     *,
     seed: int,
-    splits: tuple[Split, ...] | None = None,
-    store: Store | None = None,
+    splits: Sequence[Split],
+    kept: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Put training ranges, answers to worse recordings and motion baseline on the card in a folder, and return it.
@@ -66,54 +69,77 @@ def check_model(
     data : LabelledGraphs
         Of that cohort, for the model's preset.
     seed : int
-        That of the training, from which the folds follow.
-    splits : tuple of Split, optional
-        The folds, where they were not made of this cohort alone.
-    store : Store, optional
+        That of the training.
+    splits : sequence of Split
+        The folds, one per member.
+    kept : Path, optional
         Where NE and modules of noisy subjects are kept.
     progress : callable, optional
         Told (done, total) as subjects are asked about.
     """
     ensemble, card = load_pretrained(folder, "cpu"), load_card(folder)
-    _check_trained_on(ensemble, data, shared="readout" in card)
-    splits = splits or protocol_splits(cohort, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
+    known, n = ensemble.trained_on, len(data.labels)
+    # A network that several cohorts share knows more subjects than those of one.
+    numbers_fit = known is not None and (len(known) == n or ("readout" in card and len(known) > n))
+    if known is None or not numbers_fit or not all(recognised(data.graphs.features, known)):
+        raise InputError(
+            f"Model {ensemble.name} was not trained on these subjects, or not on all of them, so that nothing can be "
+            "said of subjects left out. Name the data that it was trained on."
+        )
     scans = [scan_measures(subject) for subject in cohort]
     card["familiarity"] = member_ranges(ensemble.members[0], data.graphs, scans).as_dict()
     if "readout" not in card and "trained_ids" not in card:  # the ids of these weights' subjects do not change
         name_subjects(card, cohort.ids)
     card |= {"noise": None, "corruption": None}
     if all(subject.series is not None for subject in cohort):
-        held_out = _HeldOut(ensemble, cohort, data.graphs, tuple(splits), scans, seed=seed, store=store)
-        card |= _worse_recordings(held_out, progress=progress)
+        members = [_alone(ensemble, number, data.graphs, split, scans) for number, split in enumerate(splits)]
+        card |= _worse_recordings(members, cohort, splits, seed=seed, kept=kept, progress=progress)
     card["motion"] = _motion(cohort, data, splits)
     write_card(folder, card)
     return card
 
 
-def _check_trained_on(ensemble: Ensemble, data: LabelledGraphs, *, shared: bool) -> None:
-    """Refuse other subjects; a network that several cohorts share knows more than those of one."""
-    known = ensemble.trained_on
-    wrong_number = known is None or len(known) < len(data.labels) or (len(known) > len(data.labels) and not shared)
-    if known is None or wrong_number or not all(recognised(data.graphs.features, known)):
-        raise InputError(
-            f"Model {ensemble.name} was not trained on these subjects, or not on all of them, so that nothing can be "
-            "said of subjects left out. Name the data that it was trained on."
-        )
+# Motion alone as a classifier: what mean framewise displacement says of the group, on the folds of a model.
+#
+# Groups often differ in how much they move, and motion changes connectivity (Power et al., NeuroImage 59:2142, 2012).
+# What a model adds is what it has above this.
 
 
-def _motion(cohort: Cohort, data: LabelledGraphs, splits: tuple[Split, ...]) -> Mapping[str, Any]:
+def _motion(cohort: Cohort, data: LabelledGraphs, splits: Sequence[Split]) -> Mapping[str, Any]:
     """Metrics of motion alone, or why there are none."""
     if cohort.simulated:
-        return {"results": None, "n": 0, "words": SIMULATED}
-    displacement = mean_displacement(cohort)
-    probabilities = motion_out_of_fold(displacement, data.labels, splits)
+        return {"results": None, "n": 0, "words": _SIMULATED}
+    values = pd.Series([subject.phenotypes.get("mean_fd") for subject in cohort], dtype=object)  # in mm
+    displacement = np.asarray(pd.to_numeric(values, errors="coerce"), dtype=np.float64)
+    probabilities = _motion_out_of_fold(displacement, data.labels, splits)
     known = np.isfinite(probabilities).all(axis=1)
-    if known.mean() < FEWEST_KNOWN:
-        return {"results": None, "n": int(known.sum()), "words": UNKNOWN}
+    n = int(known.sum())
+    if known.mean() < _FEWEST_KNOWN:
+        return {"results": None, "n": n, "words": _UNKNOWN}
     persons = [cohort.persons[row] for row in np.flatnonzero(known)]
     results = measured(data.labels[known], probabilities[known], data.groups, persons)
-    words = say("motion", "measured", n=int(known.sum()), **results)
-    return {"results": results, "n": int(known.sum()), "words": words}
+    return {"results": results, "n": n, "words": say("motion", "measured", n=n, **results)}
+
+
+def _motion_out_of_fold(
+    displacement: NDArray[np.float64], labels: NDArray[np.int64], splits: Sequence[Split]
+) -> NDArray[np.float64]:
+    """Out-of-fold probabilities of a logistic regression on log displacement; NaN where it is not known.
+
+    Fitted on training and validation subjects, as nothing is chosen on the latter.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    known = np.isfinite(displacement) & (displacement > 0)
+    logs = np.log(np.where(known, displacement, 1.0))[:, None]
+    found = np.full((len(labels), int(labels.max()) + 1), np.nan)
+    for split in splits:
+        train = np.concatenate([split.train, split.validation])
+        train, test = train[known[train]], split.test[known[split.test]]
+        if len(np.unique(labels[train])) < found.shape[1] or not len(test):
+            continue
+        found[test] = LogisticRegression(C=1e4).fit(logs[train], labels[train]).predict_proba(logs[test])
+    return found
 
 
 # What a model says of worse recordings.
@@ -124,59 +150,30 @@ def _motion(cohort: Cohort, data: LabelledGraphs, splits: tuple[Split, ...]) -> 
 # subjects.
 
 
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """A model's folds, and some test subjects of each.
-
-    Attributes
-    ----------
-    ensemble : Ensemble
-        Member i was trained without the test subjects of split i.
-    cohort : Cohort
-        With series.
-    graphs : GraphBatch
-        Of the cohort.
-    splits : tuple of Split
-        Those of the training, one per member.
-    scans : sequence of mapping of str to float
-        Of the cohort, from :func:`biobgt.model.out_of_distribution.scan_measures`.
-    seed : int
-        Of the draw of subjects and of what is done to them.
-    store : Store, optional
-        Where NE and modules of changed subjects are kept.
-    """
-
-    ensemble: Ensemble
-    cohort: Cohort
-    graphs: GraphBatch
-    splits: tuple[Split, ...]
-    scans: Sequence[Mapping[str, float]]
-    seed: int
-    store: Store | None = None
-
-    def __post_init__(self) -> None:
-        have, need = len(self.ensemble.members), len(self.splits)
-        if have != need:
-            raise InputError(f"{need} folds need as many members, and {self.ensemble.name} has {have}.")
-
-    def member(self, number: int) -> Ensemble:
-        """One member alone, which warns of scans unlike those of its own fold's training and validation subjects."""
-        rows = np.concatenate([self.splits[number].train, self.splits[number].validation])
-        member = self.ensemble.members[number]
-        ranges = member_ranges(member, self.graphs[torch.tensor(rows)], (self.scans[row] for row in rows))
-        return replace(
-            self.ensemble,
-            members=(member,),
-            temperatures=(self.ensemble.temperatures[number],),
-            ranges=ranges,
-            trained_on=None,
-            trained_ids=frozenset(),  # everyone here was in some member's training, though not in that of this one
-            simulated=False,
-        )
+def _alone(
+    ensemble: Ensemble, number: int, graphs: GraphBatch, split: Split, scans: Sequence[Mapping[str, float]]
+) -> Ensemble:
+    """One member alone, which warns of scans unlike those of its own fold's training and validation subjects."""
+    rows, member = np.concatenate([split.train, split.validation]), ensemble.members[number]
+    return replace(
+        ensemble,
+        members=(member,),
+        temperatures=(ensemble.temperatures[number],),
+        ranges=member_ranges(member, graphs[torch.tensor(rows)], (scans[row] for row in rows)),
+        trained_on=None,
+        trained_ids=frozenset(),  # everyone here was in some member's training, though not in that of this one
+        simulated=False,
+    )
 
 
 def _worse_recordings(
-    held_out: _HeldOut, *, progress: Callable[[int, int], None] | None = None
+    members: Sequence[Ensemble],
+    cohort: Cohort,
+    splits: Sequence[Split],
+    *,
+    seed: int,
+    kept: Path | None,
+    progress: Callable[[int, int], None] | None,
 ) -> dict[str, list[dict[str, Any]]]:
     """Ask each member about test subjects of its own fold, at every level of noise and of other corruptions.
 
@@ -186,27 +183,26 @@ def _worse_recordings(
         ``noise`` with the SD of each level (None is noise alone), and ``corruption`` with the kind of each, as a card
         holds them: see :func:`_described`.
     """
-    seed, subjects, random = held_out.seed, held_out.cohort.subjects, np.random.default_rng(held_out.seed)
-    drawn = [random.permutation(split.test)[:A_FOLD] for split in held_out.splits]
-    members = [held_out.member(number) for number in range(len(drawn))]
+    subjects, random, groups = cohort.subjects, np.random.default_rng(seed), members[0].groups
+    drawn = [random.permutation(split.test)[:_A_FOLD] for split in splits]
     kinds: list[tuple[dict[str, Any], int, Callable[[Subject], Subject | None]]] = [
-        *(({"sd": None if sd == PURE else sd}, A_FOLD, partial(add_noise, sd=sd, seed=seed)) for sd in NOISE_LEVELS),
-        *(({"kind": kind}, A_FOLD_CORRUPTED, partial(corrupt, kind=kind, seed=seed)) for kind in CORRUPTIONS),
+        *(({"sd": None if sd == PURE else sd}, _A_FOLD, partial(add_noise, sd=sd, seed=seed)) for sd in NOISE_LEVELS),
+        *(({"kind": kind}, _A_FOLD_CORRUPTED, partial(corrupt, kind=kind, seed=seed)) for kind in CORRUPTIONS),
     ]
     found: dict[str, list[dict[str, Any]]] = {"noise": [], "corruption": []}
     calls: NDArray[np.int64] | None = None  # of unchanged subjects, by row of the cohort
     for done, (which, n, change) in enumerate(kinds, start=1):
-        probabilities = np.full((len(subjects), len(held_out.ensemble.groups)), np.nan)
+        probabilities = np.full((len(subjects), len(groups)), np.nan)
         warned, asked = np.zeros((2, len(subjects)), dtype=np.bool_)
         for member, rows in zip(members, drawn, strict=True):
             changed = {row: worse for row in rows[:n].tolist() if (worse := change(subjects[row])) is not None}
             own = list(changed)
             asked[own] = True
-            probabilities[own], warned[own] = _ask(member, list(changed.values()), held_out)
+            probabilities[own], warned[own] = _ask(member, list(changed.values()), cohort, kept)
         if calls is None:
             calls = np.where(np.isnan(probabilities[:, 0]), -1, probabilities.argmax(axis=1))
         if asked.any():
-            said = _described(probabilities[asked], warned[asked], calls[asked], held_out.ensemble.groups)
+            said = _described(probabilities[asked], warned[asked], calls[asked], groups)
             found["noise" if "sd" in which else "corruption"].append(which | said)
         if progress is not None:
             progress(done, len(kinds))
@@ -214,20 +210,20 @@ def _worse_recordings(
 
 
 def _ask(
-    member: Ensemble, subjects: Sequence[Subject], held_out: _HeldOut
+    member: Ensemble, subjects: Sequence[Subject], cohort: Cohort, kept: Path | None
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """One member's probabilities, shape (n_subjects, n_groups), NaN where refused; and who is warned of."""
     probabilities = np.full((len(subjects), len(member.groups)), np.nan)
     warned = np.ones(len(subjects), dtype=np.bool_)
     for start in range(0, len(subjects), AT_ONCE):
         part = subjects[start : start + AT_ONCE]
-        graphs, reasons = prepare_each(part, member.preset, held_out.store)
+        graphs, reasons = prepare_each(part, member.preset, feature_store(kept))
         if graphs is None:
             continue
         fit = [row for row, reason in enumerate(reasons) if not reason]
         rows = start + np.array(fit)
         probabilities[rows] = member.probabilities(graphs)
-        told = member.warnings([part[row] for row in fit], graphs, held_out.cohort.atlas)
+        told = member.warnings([part[row] for row in fit], graphs, cohort.atlas)
         warned[rows] = [bool(one) for one in told]
     return probabilities, warned
 
@@ -291,18 +287,6 @@ def _without_attention(member: BioBGT) -> BioBGT:
 
 
 @torch.no_grad()
-def _logits_without(member: BioBGT, graphs: GraphBatch) -> dict[str, NDArray[np.float64]]:
-    """Logits of subjects when a part does nothing, by the name of the part, shape (n_subjects, n_groups) each.
-
-    Graphs have as many regions as the model, none padded.
-    """
-    asked = {
-        NE_SHUFFLED: (member, shuffle_entanglement(graphs, seed=_SHUFFLE_SEED)),
-        NO_ATTENTION: (_without_attention(member), graphs),
-    }
-    return {part: model.eval()(given).double().cpu().numpy() for part, (model, given) in asked.items()}
-
-
 def _measure_ablation(
     members: Sequence[BioBGT], data: LabelledGraphs, tests: Sequence[NDArray[np.int64]]
 ) -> dict[str, Any]:
@@ -327,13 +311,13 @@ def _measure_ablation(
     without = {part: whole.copy() for part in (NE_SHUFFLED, NO_ATTENTION)}
     beside: list[BesideConnectivity | None] = [None] * len(data.labels)
     for member, rows in zip(members, tests, strict=True):
+        blind = _without_attention(member)
         for part in np.array_split(rows, math.ceil(len(rows) / _AT_ONCE)):
             graphs, _ = data.part(part)
-            with torch.no_grad():
-                seen = member.eval().explain(graphs)
+            seen = member.eval().explain(graphs)
             whole[part] = seen.logits.double().numpy()
-            for name, logits in _logits_without(member, graphs).items():
-                without[name][part] = logits
+            without[NE_SHUFFLED][part] = member(shuffle_entanglement(graphs, seed=_SHUFFLE_SEED)).double().numpy()
+            without[NO_ATTENTION][part] = blind(graphs).double().numpy()
             for row, attention in zip(part.tolist(), seen.mean_attention().weights.double().numpy(), strict=True):
                 modules = data.graphs.modules[row].tolist()
                 beside[row] = beside_connectivity(attention, data.matrices[row].astype(np.float64), modules)
@@ -469,6 +453,11 @@ def evaluate_nested(
         run = run_identity(data, split, {"preset": preset.as_dict(), "seed": seed, "members": FOLDS})
         if _holds(file, number, run):
             continue
+
+        def tell(said: str, number: int = number) -> None:
+            if progress is not None:
+                progress(f"outer fold {number}, {said}")
+
         rest = np.sort(np.concatenate([split.train, split.validation]))
         inner = replace(cohort, subjects=tuple(cohort.subjects[row] for row in rest))
         trained = train_ensemble(
@@ -479,37 +468,20 @@ def evaluate_nested(
             seed=seed,
             device=device,
             resume=True,
-            progress=None if progress is None else partial(_tell_fold, progress, number),
+            progress=tell,
         )
-        table = _answers(cohort, data, split, trained, seed=seed, device=device)
-        table.insert(0, "run", run)
-        table.insert(0, "fold", number)
+        graphs, _ = data.part(split.test)
+        each = [predict_logits(one.to(device), graphs, device=device).double().numpy() for one in trained.members]
+        logits = np.stack(each) / trained.temperature
+        persons, _ = pd.factorize(np.array(cohort.persons)[split.test])
+        of_groups = [data.groups[label] for label in data.labels[split.test]]
+        table = pd.DataFrame({"fold": number, "run": run, "person": persons, "group": of_groups})
+        for prefix, values in (("p", logits.mean(axis=0)), ("single_p", logits[0])):
+            table[[f"{prefix}_{group}" for group in data.groups]] = calibrated(values, 1.0)
+        table = table.sample(frac=1, random_state=seed)  # nobody is found again by position
         before = file.read_text(encoding="utf-8") if file.exists() else ""
         write_atomically(file, before + write_csv(table, header=not before, index=False, float_format="%.5f"))
     return read_csv(file)
-
-
-def _tell_fold(progress: Callable[[str], None], number: int, said: str) -> None:
-    progress(f"outer fold {number}, {said}")
-
-
-def _answers(
-    cohort: Cohort,
-    data: LabelledGraphs,
-    split: Split,
-    trained: TrainedEnsemble,
-    *,
-    seed: int,
-    device: torch.device | str,
-) -> pd.DataFrame:
-    graphs = data.part(split.test)[0]
-    members = [predict_logits(member.to(device), graphs, device=device).double().numpy() for member in trained.members]
-    logits = np.stack(members) / trained.temperature
-    persons, _ = pd.factorize(np.array(cohort.persons)[split.test])
-    table = pd.DataFrame({"person": persons, "group": [data.groups[label] for label in data.labels[split.test]]})
-    for prefix, values in (("p", logits.mean(axis=0)), ("single_p", logits[0])):
-        table[[f"{prefix}_{group}" for group in data.groups]] = calibrated(values, 1.0)
-    return table.sample(frac=1, random_state=seed)  # nobody is found again by position
 
 
 def _holds(file: Path, fold: int, run: str) -> bool:

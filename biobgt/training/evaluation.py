@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +39,7 @@ from biobgt.training.options import RANDOM
 from biobgt.training.splits import Split
 from biobgt.training.trainer import Epoch, predict_logits, train_model, train_network
 
-Progress = Callable[[str], None]
+_Progress = Callable[[str], None]
 _LINE = ("protocol", "split", "model")
 
 
@@ -101,30 +102,30 @@ def rounded(value: float) -> float | None:
 class _ResultFiles:
     """``results.csv``, a line per split and model, and ``predictions.csv``, a line per tested subject."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, protocol: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.results, self.predictions = folder / "results.csv", folder / "predictions.csv"
+        self.folder, self.protocol = folder, protocol
 
-    def holds(self, where: dict[str, str]) -> bool:
-        """Whether a line is written already: of this protocol, split, model and run.
+    def missing(self, data: LabelledGraphs, split: Split, model: str, settings: dict[str, Any]) -> dict[str, str]:
+        """The first columns of a line that is not written yet: protocol, split, model and run; else nothing.
 
         Raises
         ------
         InputError
             Where the line is of another run.
         """
-        table = _read_lines(self.results)
-        if table is None:
-            return False
-        of_model = table[(table[list(_LINE)] == [where[name] for name in _LINE]).all(axis=1)]
-        if of_model.empty:
-            return False
-        if list(of_model.get("run", [])) != [where["run"]]:
+        where = {"protocol": self.protocol, "split": split.name, "model": model}
+        file, run = self.folder / "results.csv", run_identity(data, split, settings)
+        table = _read_lines(file)
+        known = None if table is None else table[(table[list(where)] == pd.Series(where)).all(axis=1)]
+        if known is None or known.empty:
+            return where | {"run": run}
+        if list(known.get("run", [])) != [run]:
             raise InputError(
-                f"'{self.results}' holds {where['model']} on {where['split']} from other subjects, settings or another "
+                f"'{file}' holds {model} on {split.name} from other subjects, settings or another "
                 "seed. Name another folder with --out."
             )
-        return True
+        return {}
 
     def write(
         self,
@@ -137,7 +138,7 @@ class _ResultFiles:
     ) -> None:
         """Write one split's test results of one model: predictions first, so that a line of results is complete.
 
-        ``where`` are the first columns of the line (protocol, split, model and run), ``measured`` its last.
+        ``where`` are the first columns of the line, ``measured`` its last.
         """
         rows, logits = split.test, fitted.test
         temperature = fit_temperature(fitted.validation, data.labels[split.validation])
@@ -148,11 +149,16 @@ class _ResultFiles:
             tested[f"p_{group}"] = probabilities[:, column]
             tested[f"logit_{group}"] = logits[:, column]
         # What a run that was stopped between the two files has left goes.
-        _append(tested, self.predictions, instead_of={name: where[name] for name in _LINE})
+        _append(tested, self.folder / "predictions.csv", instead_of={name: where[name] for name in _LINE})
         metrics = classification_metrics(data.labels[rows], probabilities, data.groups)
         check_possible(metrics, data.groups)
-        line = {**where, "n": len(rows), "temperature": temperature, **{name: metrics[name] for name in METRICS}}
-        _append(pd.DataFrame([{**line, **(measured or {})}]), self.results)
+        line = {**where, "n": len(rows), "temperature": temperature, **metrics, **(measured or {})}
+        _append(pd.DataFrame([line]), self.folder / "results.csv")
+
+    def lines(self) -> pd.DataFrame:
+        """All lines of the protocol."""
+        table = read_results(self.folder)
+        return table[table["protocol"] == self.protocol].reset_index(drop=True)
 
 
 def evaluate(
@@ -165,7 +171,7 @@ def evaluate(
     linear: bool = True,
     seed: int = 0,
     device: torch.device | str = "cpu",
-    progress: Progress | None = None,
+    progress: _Progress | None = None,
 ) -> pd.DataFrame:
     """Train and test on every split; what the folder's results hold already is not done again.
 
@@ -191,27 +197,24 @@ def evaluate(
     DataFrame
         All lines of this protocol in ``results.csv``.
     """
-    files = _ResultFiles(folder)
-    baselines = [
-        (ClassicalSystem.of(one), one.name, {"features": one.key, "shrinkage": data.shrinkage})
-        for one in _possible_baselines(data)
-    ]
+    files = _ResultFiles(folder, protocol)
     own = BioBGTSystem(preset.name, preset.name, "BioBGT", preset=preset)
-    for number, split in enumerate(splits):
-        settings = {"preset": preset.as_dict(), "seed": seed + number}
-        for system, model, identity in [*(baselines if linear else ()), (own, preset.name, settings)]:
-            where = {"protocol": protocol, "split": split.name, "model": model}
-            where["run"] = run_identity(data, split, identity)
-            if not files.holds(where):
-                said = replace(system, title=f"{model}, {split.name}")
-                fitted = fit_system(
-                    said, data, data.graphs, split, seed=seed + number, device=device, progress=progress
-                )
+    systems: list[tuple[System, dict[str, Any]]] = [(own, {"preset": preset.as_dict()})]
+    if linear:
+        systems[:0] = [
+            (replace(ClassicalSystem.of(one), key=one.name), {"features": one.key, "shrinkage": data.shrinkage})
+            for one in _possible_baselines(data)
+        ]
+    for number, split in enumerate(splits, start=seed):
+        for system, settings in systems:
+            settings = {**settings, "seed": number} if system is own else settings
+            if where := files.missing(data, split, system.key, settings):
+                told = replace(system, title=f"{system.key}, {split.name}")
+                fitted = fit_system(told, data, data.graphs, split, seed=number, device=device, progress=progress)
                 files.write(where, data, split, fitted)
         if progress is not None:
             progress(f"{protocol}: {split.name} done")
-    table = read_results(folder)
-    return table[table["protocol"] == protocol].reset_index(drop=True)
+    return files.lines()
 
 
 def read_results(folder: Path) -> pd.DataFrame:
@@ -251,12 +254,11 @@ def paired_with_baselines(results: pd.DataFrame, model: str) -> pd.DataFrame:
     rows = []
     for protocol, lines in results.groupby("protocol", sort=False):
         by_model = lines.pivot_table(index="split", columns="model", values="auc")
+        ratio = tested_to_trained(str(protocol), len(by_model))
         for other in [name for name in baseline_titles() if name in by_model and model in by_model]:
-            found = paired_difference(
-                by_model[model], by_model[other], test_train_ratio=tested_to_trained(str(protocol), len(by_model))
-            )
-            interval = found["corrected_low"], found["corrected_high"]
-            rows.append((protocol, other, int(found["n"]), found["mean"], *interval))
+            found = paired_difference(by_model[model], by_model[other], test_train_ratio=ratio)
+            numbers = (found[name] for name in ("mean", "corrected_low", "corrected_high"))
+            rows.append((protocol, other, int(found["n"]), *numbers))
     table = pd.DataFrame(rows, columns=["protocol", "baseline", "splits", "difference", "low", "high"])
     return table[table["splits"] > 1].reset_index(drop=True)
 
@@ -339,7 +341,7 @@ def run_benchmark(
     protocol: str = RANDOM,
     seed: int = 0,
     device: torch.device | str = "cpu",
-    progress: Progress | None = None,
+    progress: _Progress | None = None,
 ) -> pd.DataFrame:
     """Run what the folder's results do not hold yet, system by system and split by split.
 
@@ -365,26 +367,23 @@ def run_benchmark(
         All lines of this protocol in ``results.csv``: metrics, ``seconds`` of processor time of a run, and
         ``parameters``.
     """
-    files, say = _ResultFiles(folder), progress or (lambda sentence: None)
+    files, say = _ResultFiles(folder, protocol), progress or (lambda sentence: None)
     for system in systems:
         if system.reason:
             say(f"{system.title}: not run. {system.reason}")
             continue
-        data = prepared(inputs_of(system))
-        graphs = None
-        for number, split in enumerate(splits):
-            run = run_identity(data, split, {**system.settings, "seed": seed + number})
-            where = {"protocol": protocol, "split": split.name, "model": system.key, "run": run}
-            if files.holds(where):
+        data, graphs = prepared(inputs_of(system)), None
+        for number, split in enumerate(splits, start=seed):
+            where = files.missing(data, split, system.key, {**system.settings, "seed": number})
+            if not where:
                 continue
             graphs = graphs_for(system, data) if graphs is None else graphs
             start = time.process_time()
-            fitted = fit_system(system, data, graphs, split, seed=seed + number, device=device, progress=say)
+            fitted = fit_system(system, data, graphs, split, seed=number, device=device, progress=say)
             measured = {"seconds": time.process_time() - start, "parameters": fitted.parameters}
             files.write(where, data, split, fitted, measured=measured)
             say(f"{system.title}: {split.name} done")
-    table = read_results(folder)
-    return table[table["protocol"] == protocol].reset_index(drop=True)
+    return files.lines()
 
 
 def graphs_for(system: System, data: LabelledGraphs) -> GraphBatch:
@@ -402,7 +401,7 @@ def fit_system(
     *,
     seed: int,
     device: torch.device | str = "cpu",
-    progress: Progress | None = None,
+    progress: _Progress | None = None,
 ) -> _Fitted:
     """Fit a system on the training subjects of a split, and ask it about the others.
 
@@ -431,11 +430,8 @@ def fit_system(
         if progress is not None:
             progress(f"{system.title}, epoch {epoch.epoch}: validation loss {epoch.validation_loss:.3f}")
 
-    def part(rows: NDArray[np.int64]) -> tuple[GraphBatch, torch.Tensor]:
-        chosen = torch.tensor(rows)
-        return graphs[chosen], torch.tensor(data.labels)[chosen]
-
-    training, validating = part(split.train), part(split.validation)
+    given = replace(data, graphs=graphs)
+    training, validating = given.part(split.train), given.part(split.validation)
     network: torch.nn.Module
     if isinstance(system, BioBGTSystem):
         network = train_model(
@@ -446,7 +442,7 @@ def fit_system(
         build = partial(system.build, graphs.features.shape[2], len(data.groups))
         network = train_network(build, training, validating, system.training, seed=seed, device=device, progress=tell)
     validation, test = (
-        predict_logits(network, part(rows)[0], device=device).double().numpy()
+        predict_logits(network, given.part(rows)[0], device=device).double().numpy()
         for rows in (split.validation, split.test)
     )
     return _Fitted(validation, test, n_parameters(network), network)

@@ -23,8 +23,8 @@ from biobgt.model.attention import all_block_tests
 from biobgt.model.pretrained import TESTS, load_card, model_folder, pretrained_names, readout_names
 from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
 from biobgt.readers import READERS
-from biobgt.training.card_text import corruption_words, likeness_rows
-from biobgt.training.tables import recordings_table
+from biobgt.training.card_text import CardText
+from biobgt.training.tables import CardTables
 from docs.tools.command_line import command_sections
 from docs.tools.preset_sources import sources_table
 
@@ -196,9 +196,11 @@ def _worse_recordings() -> str:
         card = load_card(name)
         if not card.get("corruption"):
             continue  # a network, or a card from before it was measured
-        rows = recordings_table(card, probabilities=False)
-        said.append(f"**`{name}`** {corruption_words(card)}\n\n{table(list(rows.columns), rows.to_numpy().tolist())}")
-    return "\n\n".join(said) or corruption_words({})
+        rows = CardTables(card).recordings(probabilities=False)
+        said.append(
+            f"**`{name}`** {CardText(card).corruption}\n\n{table(list(rows.columns), rows.to_numpy().tolist())}"
+        )
+    return "\n\n".join(said) or CardText({}).corruption
 
 
 def _attention_tests() -> str:
@@ -273,7 +275,7 @@ def _null_tests() -> str:
 
 def _likeness() -> str:
     card = load_card("five-groups-aal90")
-    return table(("difference", "other difference", "r", "by chance", "p"), likeness_rows(card))
+    return table(("difference", "other difference", "r", "by chance", "p"), CardText(card).likeness_rows())
 
 
 def _plain_group(group: str) -> str:

@@ -20,7 +20,7 @@ from biobgt.model.attention import (
     select_attention,
 )
 from biobgt.model.pretrained import load_groups, load_pretrained
-from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, ablation_words
+from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, CardText
 from biobgt.training.cards import seal_card
 from session.cohorts import OWN
 from session.view import LoadedCohort
@@ -67,7 +67,7 @@ def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, gro
     text = " ".join(element.value for element in page.markdown)
     assert "learns whom to look at" not in text
     assert "They do not explain why a subject is assigned to a group" in text
-    assert ablation_words({}) in text.replace("\\", "")  # the tiny models' cards were never completed
+    assert CardText({}).ablation in text.replace("\\", "")  # the tiny models' cards were never completed
     labels = functional_labels(load_atlas("cc200"), next(iter(load_atlas("cc200").labels)))
     found = {
         group: beside_connectivity(select_attention(groups.attention[group]), groups.connectivity[group], labels)

@@ -23,7 +23,7 @@ from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.model import presets, pretrained
 from biobgt.model.benchmark.linear import BASELINES, Baseline
 from biobgt.model.benchmark.systems import NETWORK_TRAINING, SYSTEMS, NetworkSystem, Published
-from biobgt.training.tables import evaluation_table
+from biobgt.training.tables import CardTables
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
 from views.page_map import PAGES
@@ -218,7 +218,7 @@ def test_baseline_is_evaluated_by_the_command_and_shown_on_the_page(open_page, s
     assert lines["auc"].tolist() == [0.5]
     card = json.loads((folder / "mine" / "card.json").read_text(encoding="utf-8"))
     assert "constant shares" in [row["model"] for row in card["evaluation"]]
-    assert TITLE in evaluation_table(card)["Model"].tolist()
+    assert TITLE in CardTables(card).evaluation()["Model"].tolist()
     monkeypatch.setattr(pretrained, "pretrained_folder", lambda: folder)
     page = open_page("models", cohort="ad")
     assert_no_error(page)

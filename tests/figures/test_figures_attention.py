@@ -353,7 +353,7 @@ def test_people_are_drawn_on_paper_where_they_are_on_the_screen() -> None:
 def test_disorders_are_compared_once_each() -> None:
     likeness = [{**one, "blocks": 36, "permutations": 99, "covariates": {}} for one in PAIRS]
     readouts = {"a": ("NC a", "ASD"), "b": ("NC b", "ADHD"), "c": ("NC c", "AD")}
-    with patch("biobgt.training.card_text.likeness_words", return_value="How alike. Details."):
+    with patch("biobgt.training.card_text.CardText.likeness", "How alike. Details."):
         shown = drawn(attention_likeness, model_of(readouts=readouts, likeness=likeness))
     figure = on_screen(shown)
     (heatmap,) = figure.data

@@ -20,12 +20,8 @@ from biobgt.training.metrics import METRICS
 from biobgt.training.tables import (
     FEWEST_SPLITS,
     PAPER_MARK,
-    benchmark_words,
-    beside_paper,
+    BenchmarkTables,
     impossible_words,
-    shown_costs,
-    shown_table,
-    verdict_words,
 )
 
 
@@ -48,11 +44,11 @@ def made() -> Drawing:
 
 
 def drawn(results: pd.DataFrame) -> Drawing:
-    return Drawing(title="T", panels=[_benchmark_panel(beside_paper(results))])
+    return Drawing(title="T", panels=[_benchmark_panel(BenchmarkTables(results).beside_paper)])
 
 
 def test_every_row_stands_beside_the_papers_number_run_or_not() -> None:
-    rows = beside_paper(RESULTS).set_index("model")
+    rows = BenchmarkTables(RESULTS).beside_paper.set_index("model")
     assert list(rows.index) == list(benchmark_systems())
     assert rows.loc["ridge-log", "auc"] == pytest.approx(0.72)
     assert rows.loc["ridge-log", "auc_low"] < 0.72 < rows.loc["ridge-log", "auc_high"]
@@ -66,7 +62,7 @@ def test_every_row_stands_beside_the_papers_number_run_or_not() -> None:
         "not built",
         "",
     )
-    shown = shown_table(RESULTS).set_index("system")
+    shown = BenchmarkTables(RESULTS).shown().set_index("system")
     assert shown.loc["GAT"].tolist() == [
         "not run",
         *("[0.5341]", "[0.5351]", "[0.5612]", "[0.5773]", "[0.4813]"),
@@ -75,15 +71,17 @@ def test_every_row_stands_beside_the_papers_number_run_or_not() -> None:
     assert shown.loc["BioBGT as published, −NE"].tolist() == ["not run", *["–"] * 7]
     assert shown.loc["Graphormer", f"AUC (95 %) {PAPER_MARK}"] == "0.610 [0.5761]"
     assert shown.loc["linear SVM on Fisher-z correlations", f"F1 {PAPER_MARK}"] == "0.500 [0.5202]"
-    assert benchmark_words(RESULTS).startswith(
-        f"3 of {len(benchmark_systems())} rows were run, on 2 to 3 random splits; "
+    assert (
+        BenchmarkTables(RESULTS)
+        .words()
+        .startswith(f"3 of {len(benchmark_systems())} rows were run, on 2 to 3 random splits; ")
     )
-    assert "3 could not be built" in benchmark_words(RESULTS)
+    assert "3 could not be built" in BenchmarkTables(RESULTS).words()
 
 
 def test_costs_stand_beside_the_papers() -> None:
     epochs = pd.DataFrame({"model": ["graphormer", "paper-abide"], "seconds": [17.6, 20.2]})
-    shown = shown_costs(RESULTS, epochs).set_index("system")
+    shown = BenchmarkTables(RESULTS).costs(epochs).set_index("system")
     assert shown.loc["Graphormer"].tolist() == ["10", "–", "2", "18", "–"]
     assert shown.loc["GTSP"].tolist() == ["–", "427,000", "–", "–", "–"]
     assert shown.loc["BioBGT as published, preset paper-abide, stopped early"].tolist()[1:] == [
@@ -95,11 +93,11 @@ def test_costs_stand_beside_the_papers() -> None:
 
 
 def test_verdict_names_what_is_clearly_better_than_the_linear_model() -> None:
-    found = verdict_words(RESULTS)
+    found = BenchmarkTables(RESULTS).verdict()
     assert found.startswith("No system is clearly better than ridge on log-Euclidean connectivity")
     assert "0 of 2 are clearly worse" in found
     above = lines(ridge_log=[0.7, 0.72, 0.74], graphormer=[0.8, 0.8201, 0.84], svm=[0.6, 0.6201, 0.64])
-    found = verdict_words(above)
+    found = BenchmarkTables(above).verdict()
     assert "Clearly better than ridge on log-Euclidean connectivity, on the splits that both have: Graphormer." in found
     assert "that of Graphormer: a difference of 0.100 (95 %" in found
     assert "1 of 2 are clearly worse (false discovery rate of 5 %)" in found

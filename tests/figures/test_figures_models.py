@@ -137,7 +137,7 @@ def test_captions_say_whose_probabilities_they_are() -> None:
     with (
         patch("biobgt.figures.models.model_of", return_value=MODEL),
         patch("biobgt.training.metrics.reliability_curve", return_value=RELIABILITY),
-        patch("biobgt.training.tables.claimed_event", return_value="AD"),
+        patch("biobgt.training.tables.CardTables.claimed_event", "AD"),
     ):
         said = reliability(SimpleNamespace(), NoOptions()).caption
     assert "how often subjects were AD, against the claimed probability of AD, in" in said

@@ -20,7 +20,7 @@ from biobgt.figures.models import (
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.results.studies import study_table
-from biobgt.training.tables import beside_paper
+from biobgt.training.tables import BenchmarkTables
 
 RNG = np.random.default_rng(0)
 MODELS = ("BioBGT", "ridge on tangent space (Ledoit-Wolf)", "ridge on log-Euclidean connectivity", "Paper (its own)")
@@ -48,9 +48,10 @@ NOISE = pd.DataFrame(
 
 
 SAID = {"title": LONG, "simulated": True}
+BENCHMARK = BenchmarkTables(study_table("benchmark_abide"))
 CASES = {
     "noise": Drawing(panels=[_noise_panel(NOISE)], **SAID),
-    "benchmark": Drawing(panels=[_benchmark_panel(beside_paper(study_table("benchmark_abide")))], **SAID),
+    "benchmark": Drawing(panels=[_benchmark_panel(BENCHMARK.beside_paper)], **SAID),
     "results": Drawing(panels=_results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
     "reliability": Drawing(
         panels=[_reliability_panel("the most probable group", [_observed_shares(OBSERVED, CURVE, "#0072B2")])],

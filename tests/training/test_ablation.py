@@ -12,10 +12,9 @@ from planted_cohort import small
 
 from biobgt.model.network import BioBGT
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
-from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, ablation_words
+from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, CardText
 from biobgt.training.checks import (
     _ablation_effect,
-    _logits_without,
     _measure_ablation,
     _took_no_step,
     _without_attention,
@@ -56,17 +55,16 @@ def test_without_attention_a_model_is_what_its_stream_gives(data: LabelledGraphs
 
 def test_a_part_that_nothing_reads_changes_nothing(data: LabelledGraphs) -> None:
     model = _model(data)
-    whole = model(data.graphs).detach().double().numpy()
-    moved = _logits_without(model, data.graphs)
-    assert np.abs(moved[NE_SHUFFLED] - whole).max() > 0
+    halves = np.array_split(np.arange(len(data.labels)), 2)
+    before = _measure_ablation([model, model], data, halves)["without"]
+    assert before[NE_SHUFFLED]["largest_change"] > 0
     with torch.no_grad():
         for encoding in (model.importance, model.value_importance):
             encoding.embedding.weight.zero_()
         model.layers[0].attention.output.weight.zero_()
         model.layers[0].attention.output.bias.zero_()
-    whole = model(data.graphs).detach().double().numpy()
-    for logits in _logits_without(model, data.graphs).values():
-        np.testing.assert_array_equal(logits, whole)
+    for effect in _measure_ablation([model, model], data, halves)["without"].values():
+        assert effect["largest_change"] == effect["changed_calls"] == 0
 
 
 def test_effects_by_hand() -> None:
@@ -108,17 +106,17 @@ def test_words_of_parts() -> None:
 
     without = {NE_SHUFFLED: effect(0.0009, 0.999999, 0), NO_ATTENTION: effect(0.04, 0.99916, 11)}
     card = {"temperatures": [1.0] * 10, "parts": {"members_at_start": 5, "without": without, "connectivity": {}}}
-    said = ablation_words(card)
+    said = CardText(card).ablation
     assert "shuffling NE over regions changes no probability by more than 0.001." in said
     assert "by 0.010 on average and 0.040 at most (r = 0.999) and puts 11 subjects into another group." in said
     assert "5 of 10 members took no training step from the subjects' groups" in said
     without[NO_ATTENTION] = effect(0.04, 0.99999, 0)
-    assert "(r > 0.9999) and puts no subject into another group" in ablation_words(card)
+    assert "(r > 0.9999) and puts no subject into another group" in CardText(card).ablation
     without[NO_ATTENTION] = effect(0.0016, 0.998, 0)
-    assert "by less than 0.001 on average and 0.002 at most (r = 0.998)" in ablation_words(card)
+    assert "by less than 0.001 on average and 0.002 at most (r = 0.998)" in CardText(card).ablation
     card["parts"] |= {"members_at_start": 0}
-    assert "training step" not in ablation_words(card)
-    assert ablation_words({**card, "parts": None}) == ablation_words({})
+    assert "training step" not in CardText(card).ablation
+    assert CardText({**card, "parts": None}).ablation == CardText({}).ablation
 
 
 @pytest.mark.parametrize("name", [name for name in pretrained_names() if "readouts" not in load_card(name)])

@@ -16,9 +16,9 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention_groups import _comparison_sentence, _contrast_sentence
 from biobgt.groups.design import one_value_per_person
 from biobgt.model.attention import all_block_tests
-from biobgt.training.card_text import beside_line, beside_words
-from biobgt.training.cards import beside_connectivity
-from biobgt.training.folds import LabelledGraphs, group_tests
+from biobgt.training.card_text import CardText
+from biobgt.training.cards import _beside_connectivity, group_tests
+from biobgt.training.folds import LabelledGraphs
 
 
 def _drawn(n_per_group: int, ages: dict[str, object]) -> tuple[Cohort, LabelledGraphs, np.ndarray]:
@@ -72,17 +72,19 @@ def test_connectivity_of_the_same_block_stands_beside_every_test_and_is_said() -
     assert test.blocks.set_index("feature").loc["occipital → occipital", "q_given_fc"] < 0.05
     said = f"Given FC of the same block, attention differs in {beside.given_connectivity} of {len(test.blocks)} blocks"
     assert said in _comparison_sentence(test)
-    card = {"beside_connectivity": beside_connectivity(found, {"NC": 8, "AD": 8})}
-    assert f"in attention in {beside.given_connectivity}" in beside_words(card)
-    assert f"differ in attention in {beside.given_connectivity} of {len(test.blocks)} blocks" in beside_line(card)
+    card = {"beside_connectivity": _beside_connectivity(found, {"NC": 8, "AD": 8})}
+    assert f"in attention in {beside.given_connectivity}" in CardText(card).beside_connectivity
+    assert (
+        f"differ in attention in {beside.given_connectivity} of {len(test.blocks)} blocks" in CardText(card).beside_line
+    )
     study = {"between": "NC - AD", "auc_attention": 0.6, "auc_connectivity": 0.7, "shuffled_folds": 2}
     study |= {"shuffled_subjects": 90, "map_correlation": 0.9991, "difference_correlation": 0.97}
-    told = beside_words({**card, "attention_study": [study]})
+    told = CardText({**card, "attention_study": [study]}).beside_connectivity
     assert "attention has an AUC of 0.60, on those of FC 0.70" in told
     assert "shuffled groups (2 folds, 90 held-out subjects), the model has maps that correlate" in told
     (old,) = all_block_tests(found.drop(columns=[name for name in found if "_fc" in name]), {"NC": 8, "AD": 8})
     assert old.beside is None
-    assert beside_words({}) == beside_line({}) == ""
+    assert CardText({}).beside_connectivity == CardText({}).beside_line == ""
 
 
 def test_overall_connectivity_is_adjusted_for_and_the_test_without_it_stands_beside() -> None:

@@ -33,7 +33,7 @@ from biobgt.training.evaluation import fit_system, graphs_for, inputs_of, read_r
 from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.metrics import check_possible, paired_difference
 from biobgt.training.splits import Split, cross_validation
-from biobgt.training.tables import benchmark_table, compare_systems
+from biobgt.training.tables import BenchmarkTables
 from docs.tools.study_tables import with_tables
 
 SYSTEMS = benchmark_systems()
@@ -148,7 +148,7 @@ def test_systems_are_compared_on_common_splits_with_overlap_and_many_tests_count
         for i, auc in enumerate(values)
     ]
     results = pd.DataFrame(lines)
-    found = compare_systems(results).set_index("model")
+    found = BenchmarkTables(results).compared().set_index("model")
     assert list(found.index) == ["a", "b"]  # one split says nothing of its spread
     expected = {name: paired_difference(aucs[name], aucs["ridge-log"]) for name in ("a", "b")}
     for name, one in expected.items():
@@ -157,13 +157,16 @@ def test_systems_are_compared_on_common_splits_with_overlap_and_many_tests_count
     rates = stats.false_discovery_control([expected["a"]["p"], expected["b"]["p"]])
     assert found["q"].tolist() == pytest.approx(rates.tolist())
     costs = dict.fromkeys(("accuracy", "f1", "sensitivity", "specificity", "brier", "ece"), 1.0)
-    table = benchmark_table(results.assign(**costs, seconds=2.0, parameters=5)).set_index("model")
+    table = BenchmarkTables(results.assign(**costs, seconds=2.0, parameters=5)).over_splits().set_index("model")
     # By hand: mean 0.72, variance 4e-4, standard error sqrt((1/3 + 1/8) 4e-4), t of 2 degrees 4.3027.
     assert table.loc["ridge-log", ["auc_low", "auc_high"]].tolist() == pytest.approx([0.66174, 0.77826], abs=1e-4)
     assert np.isnan(table.loc["c", "auc_low"])
     wide = results[results["model"] == "a"].assign(auc=[0.1, 0.9, 0.95], **costs, seconds=2.0, parameters=5)
-    assert benchmark_table(wide).loc[0, ["auc_low", "auc_high"]].tolist() == [0, 1]  # t gives -0.70 to 2.00
-    assert compare_systems(results, reference="nobody").empty
+    assert BenchmarkTables(wide).over_splits().loc[0, ["auc_low", "auc_high"]].tolist() == [
+        0,
+        1,
+    ]  # t gives -0.70 to 2.00
+    assert BenchmarkTables(results).compared(reference="nobody").empty
 
 
 def test_each_kind_of_system_has_the_inputs_of_its_preset() -> None:

@@ -23,32 +23,17 @@ from biobgt.figures.screen import draw_on_screen
 from biobgt.model.benchmark.linear import BASELINES
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import CARD, is_doubtful, load_card, load_groups, pretrained_folder
-from biobgt.training.card_text import (
-    calibration_words,
-    card_readme,
-    evaluation_words,
-    headline,
-    limits,
-    members_words,
-    metrics_words,
-    observed_share,
-    paper_note,
-    share_below,
-)
-from biobgt.training.folds import write_tests
+from biobgt.training.card_text import CardText, observed_share, share_below
+from biobgt.training.cards import _limits, _write_table
 from biobgt.training.metrics import classification_metrics
 from biobgt.training.tables import (
     FEWEST_PER_GROUP,
     PAPER,
     THE_CARD,
     THIS_COHORT,
+    CardTables,
     CohortResults,
-    chance_level,
-    cohort_results,
-    evaluation_table,
     group_curves,
-    results_points,
-    results_table,
 )
 
 CARDS = sorted(pretrained_folder().rglob(CARD))
@@ -56,14 +41,14 @@ CARDS = sorted(pretrained_folder().rglob(CARD))
 
 def test_limits_name_what_was_set_and_what_is_off(cohort: Cohort) -> None:
     off = {"value": 0.11, "low": None, "high": None, "by_chance": 0.046}
-    said = " ".join(limits(cohort, replace(PRESET, start_contrast=3.0), {"NC": 2.8, "ASD": 3.1}, off))
+    said = " ".join(_limits(cohort, replace(PRESET, start_contrast=3.0), {"NC": 2.8, "ASD": 3.1}, off))
     assert "attention within modules is 3 times that between" in said
     assert "off by 0.11 on average in held-out subjects, where 0.05 would be chance alone" in said
     plain = " ".join(
-        limits(cohort, replace(PRESET, start_contrast=0.0), {"NC": 1.0, "ASD": 1.0}, off | {"value": 0.05})
+        _limits(cohort, replace(PRESET, start_contrast=0.0), {"NC": 1.0, "ASD": 1.0}, off | {"value": 0.05})
     )
     assert "set on training subjects" not in plain
-    flat = " ".join(limits(cohort, replace(PRESET, start_contrast=3.0), {"NC": 1.06, "ASD": None}, off))
+    flat = " ".join(_limits(cohort, replace(PRESET, start_contrast=3.0), {"NC": 1.06, "ASD": None}, off))
     assert "was to be 3 times that between them, and is 1.06 times in held-out subjects" in flat
     assert "off by" not in plain
 
@@ -87,11 +72,12 @@ def test_the_first_line_says_what_it_is_worth(
         BASELINES["tangent"].title: {"auc": {"value": 0.6}},
         BASELINES["log"].title: {"auc": {"value": 0.75}},
     }
-    said = headline(measured, {"NC": 462, "ASD": 437}, simulated=simulated)
+    card = {"results": measured, "data": {"subjects": {"NC": 462, "ASD": 437}}, "simulated": simulated}
+    said = CardText(card).headline
     assert said.startswith(opening)
     assert said.endswith(ending)
     assert f"AUC {auc:.2f}" in said
-    few = headline(measured, {"NC": 300, "ASD": 19}, simulated=simulated)
+    few = CardText(card | {"data": {"subjects": {"NC": 300, "ASD": 19}}}).headline
     assert few.startswith("Simulated" if simulated else "Too few subjects to tell what this model is worth (300 NC, 19")
 
 
@@ -132,7 +118,8 @@ def test_the_interval_of_the_difference_decides_who_is_better(low: float, high: 
         title: {"auc": {"value": 0.75}},
     }
     paired = {title: {"difference": -0.02, "low": low, "high": high}}
-    assert headline(measured, {"NC": 462, "ASD": 437}, simulated=False, paired=paired).endswith(ending)
+    card = {"results": measured, "data": {"subjects": {"NC": 462, "ASD": 437}}, "simulated": False, "paired": paired}
+    assert CardText(card).headline.endswith(ending)
 
 
 def test_names_of_groups_and_models_are_no_markup_and_no_formulas(folder: Path, tmp_path: Path) -> None:
@@ -146,13 +133,13 @@ def test_names_of_groups_and_models_are_no_markup_and_no_formulas(folder: Path, 
         "data": card["data"] | {"subjects": {"NC": 20, evil: 20}},
         "training": card["training"] | {"command": f"biobgt train --name '{evil}'"},
     }
-    shown = MarkdownIt("commonmark").enable("table").render(card_readme(card))
+    shown = MarkdownIt("commonmark").enable("table").render(CardText(card).readme)
     assert "<img" not in shown
     assert "<a " not in shown
     assert "<em>" not in shown
     assert shown.count("&lt;img src=x&gt;") == 6
     tests = load_groups(folder).tests.assign(between="=1+1")
-    write_tests(tests, tmp_path)
+    _write_table(tmp_path, tests)
     assert "'=1+1" in (tmp_path / "tests.csv").read_text(encoding="utf-8")
     assert "," + "=1+1" not in (tmp_path / "tests.csv").read_text(encoding="utf-8")
     assert set(read_csv(tmp_path / "tests.csv")["between"]) == {"=1+1"}
@@ -168,9 +155,9 @@ def test_tests_are_a_table_one_can_read(folder: Path) -> None:
 def test_paired_differences_keep_the_names_of_linear_models(folder: Path) -> None:
     one = {"difference": -0.012, "low": -0.027, "high": 0.004}
     paired = {"ridge on log-Euclidean connectivity": one, "other": dict.fromkeys(one)}
-    said = card_readme(load_card(folder) | {"paired": paired})
+    said = CardText(load_card(folder) | {"paired": paired}).readme
     assert "overlap: ridge on log-Euclidean connectivity −0.012 [−0.027, +0.004].\n" in said
-    assert "overlap" not in card_readme(load_card(folder) | {"paired": {}})
+    assert "overlap" not in CardText(load_card(folder) | {"paired": {}}).readme
 
 
 def header_of(text: str) -> tuple[Any, str]:
@@ -182,7 +169,7 @@ def header_of(text: str) -> tuple[Any, str]:
 def test_readme_is_made_of_its_card(path: Path) -> None:
     card = json.loads(path.read_text(encoding="utf-8"))
     text = (path.parent / "README.md").read_text(encoding="utf-8")
-    assert text == card_readme(card), f"Run: biobgt card --model {path.parent} --words-only"
+    assert text == CardText(card).readme, f"Run: biobgt card --model {path.parent} --words-only"
     header, words = header_of(text)
     assert words.startswith("# ")
     assert header["library_name"] == "biobgt"
@@ -202,7 +189,7 @@ def test_readme_is_made_of_its_card(path: Path) -> None:
 def test_a_name_that_yaml_would_misread_stays_a_name_on_one_line(folder: Path) -> None:
     card = load_card(folder)
     card |= {"name": "no: [model]\n---", "data": card["data"] | {"title": "#1 & more"}}
-    header, _ = header_of(card_readme(card))
+    header, _ = header_of(CardText(card).readme)
     assert header["model-index"][0]["name"] == "no: [model] ---"
     assert header["model-index"][0]["results"][0]["dataset"]["name"] == "#1 & more"
 
@@ -231,72 +218,72 @@ def card():
 
 
 def test_points_stand_beside_linear_models_and_the_paper(card) -> None:
-    points = results_points(card).set_index(["metric", "model"])
+    points = CardTables(card).results_points().set_index(["metric", "model"])
     assert points.loc[("auc", "BioBGT"), ["value", "low", "high"]].tolist() == [0.7, 0.6, 0.8]
     assert np.isnan(points.loc[("auc", "ridge"), "low"])
     assert points.loc[("accuracy", PAPER), "low"] == pytest.approx(0.7199)
     assert np.isnan(points.loc[("auc", PAPER), "high"])
-    assert "not directly comparable" in paper_note(card)
+    assert "not directly comparable" in CardText(card).paper_note
     for other in (card | {"paper": None}, card | {"simulated": True}):  # nothing compares with simulated patients
-        assert results_points(other)["model"].tolist() == ["BioBGT", "ridge"] * 2
-        assert results_table(other)["Model"].tolist() == ["BioBGT", "ridge"]
-        assert paper_note(other) == ""
+        assert CardTables(other).results_points()["model"].tolist() == ["BioBGT", "ridge"] * 2
+        assert CardTables(other).results()["Model"].tolist() == ["BioBGT", "ridge"]
+        assert CardText(other).paper_note == ""
 
 
 def test_tables_say_what_is_known(card) -> None:
-    table = results_table(card).set_index("Model")
+    table = CardTables(card).results().set_index("Model")
     assert table.loc["BioBGT", "AUC"] == "0.700 [0.60,\u00a00.80]"
     assert table.loc["ridge", "AUC"] == "0.650"
     assert table.loc[PAPER, ["Accuracy", "AUC", "F1"]].tolist() == ["0.740 ±\u00a00.020", "0.733", "–"]
-    assert chance_level(card) == {"auc": 0.5, "accuracy": 0.75}
+    assert CardTables(card).chance_level == {"auc": 0.5, "accuracy": 0.75}
 
 
 def test_evaluation_is_named_in_words_and_its_caption_speaks_of_what_is_there(card) -> None:
-    table = evaluation_table(card)
+    table = CardTables(card).evaluation()
     assert table[["Split", "Model", "AUC", "Accuracy"]].to_numpy().tolist() == [
         ["10 random 80/10/10 splits", "BioBGT", "0.700 ±\u00a00.050", "–"],
         ["the cohort's own split", "ridge on log-Euclidean connectivity", "0.600", "–"],
     ]
-    said = evaluation_words(card)
+    said = CardText(card).evaluation
     assert "A random split trains on 80 %" in said
     assert "own split" in said
     assert "site" not in said
-    assert "no SD" in evaluation_words(card | {"evaluation": card["evaluation"][1:]})
+    assert "no SD" in CardText(card | {"evaluation": card["evaluation"][1:]}).evaluation
     sites = {"protocol": "sites", "model": "paper-abide", "splits": 19}
-    assert evaluation_table(card | {"evaluation": [sites]}).iloc[0, :2].tolist() == [
+    assert CardTables(card | {"evaluation": [sites]}).evaluation().iloc[0, :2].tolist() == [
         "one site left out, for each of 19 sites",
         "BioBGT as published",
     ]
-    assert "trained on no subject of that site" in evaluation_words(card | {"evaluation": [sites]})
-    assert evaluation_table(card | {"evaluation": []}).empty
+    assert "trained on no subject of that site" in CardText(card | {"evaluation": [sites]}).evaluation
+    assert CardTables(card | {"evaluation": []}).evaluation().empty
 
 
 def test_linear_models_have_the_names_of_the_baselines() -> None:
     names = ["paper-abide, stopped early", *(f"linear {key}" for key in BASELINES)]
     rows = [{"protocol": "random", "model": name, "splits": 1} for name in names]
-    shown = evaluation_table({"evaluation": rows})["Model"].tolist()
+    shown = CardTables({"evaluation": rows}).evaluation()["Model"].tolist()
     assert shown == ["BioBGT as published, stopped early", *(baseline.title for baseline in BASELINES.values())]
     assert "ridge on log-Euclidean connectivity" in shown
 
 
 def test_metrics_and_members_are_explained_for_the_groups_at_hand(card) -> None:
-    two, three = metrics_words(card), metrics_words(card | {"groups": ["NC", "MCI", "AD"]})
+    two, three = CardText(card).metrics, CardText(card | {"groups": ["NC", "MCI", "AD"]}).metrics
     assert "share of ASD called ASD" in two
     assert "0.25 for always predicting 50 %" in two
     assert "mean over the 3 groups" in three
     assert "summed over groups (0.67" in three  # (1 − 1/3)² + 2 (1/3)²
     assert "most probable group" in three
-    assert "The model is an ensemble of 3 members" in members_words(card)
+    assert "The model is an ensemble of 3 members" in CardText(card).members
 
 
 def test_words_of_calibration(card) -> None:
-    said = calibration_words(card)
+    said = CardText(card).calibration
     assert "differ by 70 percentage points" in said
     assert "AUC 0.70 (95 % interval 0.60 to 0.80)" in said
     assert "chance" not in said.split(". AUC")[0]
     own = card["results"]["BioBGT"]
     by_chance = card | {"results": {"BioBGT": own | {"ece": own["ece"] | {"by_chance": 0.04}}}}
-    assert "on average (4 would be expected by chance in so many subjects)" in calibration_words(by_chance)
+    assert "on average (4 would be expected by chance in so many subjects)" in CardText(by_chance).calibration
 
 
 def test_probability_is_set_beside_what_became_of_others() -> None:
@@ -338,7 +325,7 @@ def cohort_of(*groups: str | None) -> Cohort:
 
 @pytest.fixture(scope="module")
 def found() -> CohortResults:
-    return cohort_results(cohort_of(*["NC"] * 6, *["ASD"] * 6), GROUPS, [said(p) for p in P_ASD])
+    return CohortResults.of(cohort_of(*["NC"] * 6, *["ASD"] * 6), GROUPS, [said(p) for p in P_ASD])
 
 
 def test_confusion_is_counted_by_hand(found) -> None:
@@ -359,21 +346,21 @@ def test_metrics_are_those_of_the_library_beside_the_cards(found) -> None:
 
 def test_who_has_no_group_or_no_prediction_is_left_out_and_counted() -> None:
     predictions = [said(0.2), None, said(0.6), {"prediction": "", "p_NC": None, "p_ASD": None}]
-    found = cohort_results(cohort_of("NC", "ASD", "ADHD", "ASD"), GROUPS, predictions)
+    found = CohortResults.of(cohort_of("NC", "ASD", "ADHD", "ASD"), GROUPS, predictions)
     assert (found.labels.tolist(), found.n_left_out) == ([0], 3)
     assert not found.is_enough
 
 
 def test_groups_of_a_readout_are_known_without_their_cohort() -> None:
     p = {"prediction": "ASD", "p_NC (ABIDE)": 0.3, "p_ASD": 0.7}
-    found = cohort_results(cohort_of("NC", "ASD"), ("NC (ABIDE)", "ASD"), [p, p])
+    found = CohortResults.of(cohort_of("NC", "ASD"), ("NC (ABIDE)", "ASD"), [p, p])
     assert found.labels.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("n", "enough"), [(FEWEST_PER_GROUP, True), (FEWEST_PER_GROUP - 1, False)])
 def test_a_few_of_every_group_are_needed(n, enough) -> None:
     cohort = cohort_of(*["NC"] * 9, *["ASD"] * n)
-    assert cohort_results(cohort, GROUPS, [said(0.5)] * len(cohort)).is_enough is enough
+    assert CohortResults.of(cohort, GROUPS, [said(0.5)] * len(cohort)).is_enough is enough
 
 
 class Told:

@@ -21,19 +21,13 @@ from biobgt.model.benchmark.linear import BASELINES, Baseline, kinds_of_baseline
 from biobgt.model.calibration import calibrated
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
-from biobgt.training.card_text import headline
-from biobgt.training.cards import add_evaluation, check_evaluated
+from biobgt.training.card_text import CardText
+from biobgt.training.cards import add_evaluation, check_evaluated, check_same_attention, group_tests
 from biobgt.training.evaluation import baselines_out_of_fold, evaluate, paired_with_baselines
-from biobgt.training.folds import (
-    LabelledGraphs,
-    TrainedEnsemble,
-    check_same_attention,
-    group_tests,
-    out_of_fold_attention,
-)
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, out_of_fold_attention
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split
-from biobgt.training.tables import evaluation_table, results_table
+from biobgt.training.tables import CardTables
 from biobgt.training.trainer import predict_logits
 
 
@@ -71,8 +65,8 @@ def test_a_baseline_is_one_object_found_in_the_evaluation_and_on_the_card(
         assert compared["baseline"].tolist() == ["linear fisher-z", "linear tangent", "linear log", "constant shares"]
         write_planted(tmp_path / "model", cohort, data, trained, splits)
         card = add_evaluation(tmp_path / "model", results)
-        assert "the shares of the groups" in evaluation_table(card)["Model"].tolist()
-        shown = results_table(load_card(tmp_path / "model")).set_index("Model")
+        assert "the shares of the groups" in CardTables(card).evaluation()["Model"].tolist()
+        shown = CardTables(load_card(tmp_path / "model")).results().set_index("Model")
         guessed = baselines_out_of_fold(data, splits)["the shares of the groups"]
         auc = classification_metrics(data.labels, guessed, data.groups)["auc"]
         assert shown.loc["the shares of the groups", "AUC"].startswith(f"{auc:.3f} [")
@@ -178,22 +172,22 @@ def test_a_baseline_that_is_not_linear_is_not_called_so() -> None:
         BASELINES["log"].title: {"auc": {"value": 0.75}},
         "a kernel machine": {"auc": {"value": 0.8}},
     }
+    card = {"results": measured, "data": {"subjects": {"NC": 462, "ASD": 437}}, "simulated": False}
     kernel = Baseline("kernel", "a kernel machine", lambda shrinkage: GroupShares(), family="additive")
     with BASELINES.temporarily(kernel):
-        assert headline(measured, {"NC": 462, "ASD": 437}, simulated=False).endswith(
-            "; an additive model is better (0.80)."
-        )
+        assert CardText(card).headline.endswith("; an additive model is better (0.80).")
         assert kinds_of_baselines() == "linear and additive models"
         assert kinds_of_baselines(["a kernel machine"]) == "additive models"
     assert kinds_of_baselines() == "linear models"
-    assert headline(measured, {"NC": 462, "ASD": 437}, simulated=False).endswith("; a baseline model is better (0.80).")
+    assert CardText(card).headline.endswith("; a baseline model is better (0.80).")
 
 
 def test_attention_of_a_trained_model_can_be_made_again_from_its_weights(
     folder: Path, cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...]
 ) -> None:
     members = load_pretrained(folder, "cpu").members
-    again = out_of_fold_attention(members, data, splits)
+    again, contrasts = out_of_fold_attention(members, data, splits)
+    np.testing.assert_allclose(contrasts, trained.contrast.mean(axis=(1, 2)), rtol=1e-4)
     np.testing.assert_allclose(again, trained.mean_attention, rtol=1e-4)
     check_same_attention(again, data, load_groups(folder))
     kept = pd.read_csv(folder / "tests.csv")
@@ -201,4 +195,4 @@ def test_attention_of_a_trained_model_can_be_made_again_from_its_weights(
         group_tests(cohort, data, again)[["feature", "d", "p"]], kept[["feature", "d", "p"]], rtol=1e-3
     )
     with pytest.raises(InputError, match="is not the one in the model's folder"):
-        check_same_attention(out_of_fold_attention(members[::-1], data, splits), data, load_groups(folder))
+        check_same_attention(out_of_fold_attention(members[::-1], data, splits)[0], data, load_groups(folder))

@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -19,23 +21,38 @@ from biobgt.model.inputs import log_connectivity, prepare
 from biobgt.model.network import FADED, BioBGT, noise_directions
 from biobgt.model.out_of_distribution import scan_measures
 from biobgt.model.presets import Preset
-from biobgt.training.card_text import _nested_words, corruption_words, motion_words, noise_words
+from biobgt.training.card_text import CardText
 from biobgt.training.cards import write_model
-from biobgt.training.checks import NESTED_FILE, _HeldOut, add_nested, check_model, evaluate_nested
+from biobgt.training.checks import (
+    _UNKNOWN,
+    NESTED_FILE,
+    _alone,
+    _motion,
+    _motion_out_of_fold,
+    add_nested,
+    check_model,
+    evaluate_nested,
+)
 from biobgt.training.cohorts import protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs, train_ensemble
-from biobgt.training.splits import UNKNOWN, cross_validation, mean_displacement, motion_out_of_fold
-from biobgt.training.tables import noise_points, recordings_table
+from biobgt.training.splits import Split, cross_validation
+from biobgt.training.tables import CardTables
 from biobgt.training.trainer import _initialise_readout
 
 PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
 
 
 @pytest.fixture(scope="module")
-def written(cohort: Cohort, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LabelledGraphs]:
+def splits(cohort: Cohort) -> tuple[Split, ...]:
+    return protocol_splits(cohort, "folds", n=2, seed=0)
+
+
+@pytest.fixture(scope="module")
+def written(
+    cohort: Cohort, splits: tuple[Split, ...], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, LabelledGraphs]:
     folder = tmp_path_factory.mktemp("checked")
     data = label_graphs(cohort, PRESET)
-    splits = protocol_splits(cohort, "folds", n=2, seed=0)
     trained = train_ensemble(data, splits, PRESET, folder=folder / "runs", seed=0)
     linear = {"ridge on Fisher-z correlations": trained.probabilities}
     write_model(
@@ -52,10 +69,12 @@ def written(cohort: Cohort, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     return folder / "m", data
 
 
-def test_a_card_gets_ranges_noise_and_motion(written: tuple[Path, LabelledGraphs], cohort: Cohort) -> None:
+def test_a_card_gets_ranges_noise_and_motion(
+    written: tuple[Path, LabelledGraphs], cohort: Cohort, splits: tuple[Split, ...]
+) -> None:
     folder, data = written
     assert load_card(folder)["noise"] is None
-    check_model(folder, cohort, data, seed=0)
+    check_model(folder, cohort, data, seed=0, splits=splits)
     card = load_card(folder)  # valid by the schema
     assert [one["sd"] for one in card["noise"]] == [0, 0.25, 0.5, 1, 2, None]
     quiet, pure = card["noise"][0], card["noise"][-1]
@@ -70,10 +89,10 @@ def test_a_card_gets_ranges_noise_and_motion(written: tuple[Path, LabelledGraphs
     assert ranges["timepoints"] == [80, 80]
     assert 60 < ranges["effective_timepoints"][0] <= ranges["effective_timepoints"][1] <= 80
     assert 0 < ranges["strength"][0] < ranges["strength"][1] < 1
-    assert card["motion"] == {"results": None, "n": 0, "words": UNKNOWN}
+    assert card["motion"] == {"results": None, "n": 0, "words": _UNKNOWN}
     readme = (folder / "README.md").read_text()
-    assert noise_words(card) in readme
-    assert UNKNOWN in readme
+    assert CardText(card).noise in readme
+    assert _UNKNOWN in readme
     assert "| noise alone |" in readme
     # 80 time points: nothing is left to cut at 100 and 150.
     assert [one["kind"] for one in card["corruption"]] == [one for one in CORRUPTIONS if one[:7] != "first 1"]
@@ -82,28 +101,30 @@ def test_a_card_gets_ranges_noise_and_motion(written: tuple[Path, LabelledGraphs
         assert one["flips"] == pytest.approx(
             (one["to_patient"] + one["to_control"]) * (one["n"] - one["refused"]), abs=0.1
         )
-    assert corruption_words(card) in readme
+    assert CardText(card).corruption in readme
     assert "| first 60 time points |" in readme
     assert read_hashes(card["trained_ids"]) == id_hashes(cohort.ids, card["sha256"])
 
 
-def test_the_first_level_is_the_out_of_fold_result(written: tuple[Path, LabelledGraphs], cohort: Cohort) -> None:
+def test_the_first_level_is_the_out_of_fold_result(
+    written: tuple[Path, LabelledGraphs], cohort: Cohort, splits: tuple[Split, ...]
+) -> None:
     folder, data = written
     card, ensemble = load_card(folder), load_pretrained(folder, "cpu")
     expected = np.full(len(cohort), np.nan)
-    for member, split in zip(ensemble.members, protocol_splits(cohort, "folds", n=2, seed=0), strict=True):
+    for member, split in zip(ensemble.members, splits, strict=True):
         with torch.no_grad():
             logits = member(data.part(split.test)[0]) / ensemble.temperatures[0]
         expected[split.test] = logits.softmax(dim=1)[:, 1].numpy()
-    check_model(folder, cohort, data, seed=0)
+    check_model(folder, cohort, data, seed=0, splits=splits)
     assert load_card(folder)["noise"][0]["probability"]["ASD"] == pytest.approx(expected.mean(), abs=1e-3)
     assert card["temperatures"][0] == ensemble.temperatures[0]
 
 
-def test_other_subjects_are_refused(written: tuple[Path, LabelledGraphs]) -> None:
+def test_other_subjects_are_refused(written: tuple[Path, LabelledGraphs], splits: tuple[Split, ...]) -> None:
     other = planted_cohort(20, seed=5)
     with pytest.raises(InputError, match="was not trained on these subjects"):
-        check_model(written[0], other, label_graphs(other, PRESET), seed=0)
+        check_model(written[0], other, label_graphs(other, PRESET), seed=0, splits=splits)
 
 
 def test_weights_are_stored_in_half_precision_and_say_the_same(
@@ -121,9 +142,9 @@ def test_weights_are_stored_in_half_precision_and_say_the_same(
     assert all(value.dtype == torch.float16 for value in large)
     drawn = BioBGT(PRESET, n_regions=written[1].matrices.shape[1], n_groups=2)
     drawn.standardise(written[1].graphs)
-    assert folds.rounded(drawn, written[1].graphs) is not drawn
+    assert folds._rounded(drawn, written[1]) is not drawn
     monkeypatch.setattr(folds, "SAME_ANSWER", 0.0)
-    assert folds.rounded(drawn, written[1].graphs) is drawn, "rounding that changes answers is not kept"
+    assert folds._rounded(drawn, written[1]) is drawn, "rounding that changes answers is not kept"
 
 
 def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[BioBGT, Preset]:
@@ -174,7 +195,7 @@ def test_motion_alone() -> None:
     moved = np.exp(rng.standard_normal(200) + labels)
     moved[3] = np.nan
     splits = cross_validation(["NC"] * 100 + ["ASD"] * 100, folds=5)
-    found = motion_out_of_fold(moved, labels, splits)
+    found = _motion_out_of_fold(moved, labels, splits)
     assert np.isnan(found[3]).all()
     known = np.isfinite(found).all(axis=1)
     assert known.sum() == 199
@@ -186,8 +207,11 @@ def test_motion_alone() -> None:
     )
     cohort = planted_cohort(3)
     told = replace(cohort, subjects=tuple(replace(one, phenotypes={"mean_fd": "0.2"}) for one in cohort))
-    np.testing.assert_array_equal(mean_displacement(told), 0.2)
-    assert np.isnan(mean_displacement(cohort)).all()
+    labels = np.repeat([0, 1], 3)
+    splits = cross_validation(["NC"] * 3 + ["ASD"] * 3, folds=3)
+    data = cast("LabelledGraphs", SimpleNamespace(labels=labels, groups=("NC", "ASD")))
+    assert _motion(told, data, splits)["n"] == 6
+    assert _motion(cohort, data, splits) == {"results": None, "n": 0, "words": _UNKNOWN}
 
 
 def test_nested_folds_ask_ensembles_that_never_met_the_subject(
@@ -228,49 +252,46 @@ def test_words() -> None:
         "ece": {"value": 0.04, "low": None, "high": None, "by_chance": 0.03}
     }
     card = {"groups": ["NC", "ASD"], "temperatures": [1.0] * 10}
-    assert _nested_words(card).endswith("The accuracy of this mean has not been measured.")
+    assert CardText(card).new_subjects.endswith("The accuracy of this mean has not been measured.")
     nested = {"outer_folds": 3, "folds": 10, "members": 10, "n": 270, "mean": metrics, "single": metrics}
-    said = _nested_words(card | {"nested": nested})
+    said = CardText(card | {"nested": nested}).new_subjects
     assert said.startswith("New subjects get the mean log-odds of the 10 ensemble members. Nested folds (3 of 10, 270")
     assert "AUC 0.75 [0.70, 0.80]" in said
-    assert "has not been measured" in noise_words(card)
-    assert "has not been measured" in motion_words(card)
-    assert recordings_table(card).empty
-    assert "has not been measured" in corruption_words(card)
-    assert noise_points(card).empty
+    assert "has not been measured" in CardText(card).noise
+    assert "has not been measured" in CardText(card).motion
+    assert CardTables(card).recordings().empty
+    assert "has not been measured" in CardText(card).corruption
+    assert CardTables(card).noise_points().empty
     answers = [
         {"sd": sd, "n": 400, "refused": 0, "probability": {"NC": 1 - p, "ASD": p}, "called": {"NC": 0.5, "ASD": 0.5}}
         | {"warned": warned, "to_patient": 0.1, "to_control": 0.02, "flips": 0, "flips_warned": 0}
         for sd, p, warned in ((0, 0.5, 0.02), (1, 0.62, 0.98), (None, 0.7, 1.0))
     ]
     card |= {"noise": json.loads(json.dumps(answers))}
-    said = noise_words(card)
+    said = CardText(card).noise
     assert "the mean probability of ASD is 0.50, with noise as strong as the signal (SD 1) 0.62" in said
     assert "10 % of subjects change from NC to another group, 2 % change to NC" in said
     assert "Noise alone gets 0.70, and 100 % of such subjects carry a warning" in said
-    table = recordings_table(card)
+    table = CardTables(card).recordings()
     assert table["Recording"].tolist() == ["as recorded", "white noise, SD 1", "noise alone"]
     cut = answers[0] | {"kind": "first 60 time points", "n": 34, "flips": 29, "flips_warned": 28, "to_patient": 27 / 34}
     cut |= {"to_control": 2 / 34}
     del cut["sd"]
     card |= {"corruption": [cut]}
-    assert recordings_table(card).iloc[-1]["Changed, with a warning"] == "28 of 29"
-    said = corruption_words(card)
+    assert CardTables(card).recordings().iloc[-1]["Changed, with a warning"] == "28 of 29"
+    said = CardText(card).corruption
     assert "29 predictions change, 27 from NC to another group and 2 to NC; 28 of the 29 carry a warning" in said
     assert "2 % of the scans as recorded" in said
-    assert len(noise_points(card)) == 6
+    assert len(CardTables(card).noise_points()) == 6
 
 
 def test_a_member_warns_by_the_ranges_of_its_own_training_subjects(
-    written: tuple[Path, LabelledGraphs], cohort: Cohort
+    written: tuple[Path, LabelledGraphs], cohort: Cohort, splits: tuple[Split, ...]
 ) -> None:
-    splits = tuple(protocol_splits(cohort, "folds", n=2, seed=0))
     scans = [scan_measures(subject) for subject in cohort]
     for row in splits[0].test:
         scans[row] |= {"largest_frame": 99.0}  # so far off, that ranges would show that they were asked
-    held_out = _HeldOut(load_pretrained(written[0], "cpu"), cohort, written[1].graphs, splits, scans, seed=0)
-    first, second = (held_out.member(number).ranges for number in (0, 1))
-    assert first.largest_frame[1] < 10 < second.largest_frame[1]
-    assert len(held_out.member(1).members) == 1
-    with pytest.raises(InputError, match="folds need as many members"):
-        replace(held_out, splits=splits[:1])
+    ensemble, graphs = load_pretrained(written[0], "cpu"), written[1].graphs
+    first, second = (_alone(ensemble, number, graphs, splits[number], scans) for number in (0, 1))
+    assert first.ranges.largest_frame[1] < 10 < second.ranges.largest_frame[1]
+    assert len(second.members) == 1

@@ -17,7 +17,7 @@ from biobgt.base.files import sha256
 from biobgt.data.cohort import Subject
 from biobgt.model.pretrained import CARD, load_card, load_groups, load_pretrained, load_region_weights, load_spread
 from biobgt.modules import module_contrast
-from biobgt.training.card_text import likeness_words
+from biobgt.training.card_text import CardText
 from biobgt.training.cards import write_shared_model
 from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts, protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs, train_members
@@ -144,7 +144,7 @@ def test_likeness_is_on_the_card(folder: Path) -> None:
     assert -1 <= one["r"] <= 1
     assert 0 < one["p"] <= 1
     assert abs(one["expected"]) < 0.15  # different people: nothing is expected by chance
-    assert "Adjusted for, by cohort: ABIDE: " in likeness_words(load_card(folder))
+    assert "Adjusted for, by cohort: ABIDE: " in CardText(load_card(folder)).likeness
 
 
 def test_spread_is_that_of_people_and_sorted(
