@@ -14,7 +14,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.wording import counted, covariate_words, listed, percent
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort, people_in_order
 from biobgt.data.quality import mean_connectivity
-from biobgt.readers.phenotypes import is_known
+from biobgt.readers.tables import is_known
 
 # What else differs between groups: motion, age, sex and site, as columns of a linear model.
 #

@@ -18,27 +18,29 @@ import pandas as pd
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import meant
-from biobgt.base.limits import Limits, current_limits
+from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.readers.isolate import one_refused_file
 from biobgt.readers.tables import (
-    check_line_count,
-    check_lines,
+    UNKNOWN,
     decode,
     find_separator,
+    is_known,
     is_number,
+    read_table_of_words,
+    read_words,
     read_workbook,
     split_cells,
 )
 
 # The column names of the releases, in lower case, in order of preference.
-ID_COLUMNS = (
+_ID_COLUMNS = (
     *("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id"),
     *("participant", "subject id", "participant id", "src_subject_id", "ptid", "record_id"),
 )
 _NO_ID = ("no_filename", "nan", "")
-GROUP_COLUMNS = ("group", "dx_group", "dx", "diagnosis", "dx_bl", "research group")
+_GROUP_COLUMNS = ("group", "dx_group", "dx", "diagnosis", "dx_bl", "research group")
 _RENAMED = {
     "site_id": "site",
     "age_at_scan": "age",
@@ -56,8 +58,7 @@ _GROUP_NAMES = {
     "AD": {"ad", "alzheimer's disease", "dementia"},
 }
 # Columns by which a table is known to be about people.
-PHENOTYPE_COLUMNS = frozenset({*GROUP_COLUMNS, *_RENAMED, *_RENAMED.values()})
-_UNKNOWN = frozenset({"", "n/a", "na", "nan", "none", "nat", "<na>", "-9999", "-999", "-9999.0"})
+_PHENOTYPE_COLUMNS = frozenset({*_GROUP_COLUMNS, *_RENAMED, *_RENAMED.values()})
 
 
 @dataclass(frozen=True)
@@ -111,18 +112,17 @@ def read_phenotypes(path: str | Path, *, id_column: str | None = None) -> Phenot
     if not path.is_file():
         raise InputError(f"There is no phenotype table '{path.name}'.")
     with one_refused_file(f"The phenotype table '{path.name}'"):
-        return _as_phenotypes(path, id_column)
+        return _as_phenotypes(meant(_read_table(path)).dropna(how="all"), path, id_column)
 
 
-def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
-    raw = meant(_read_table(path)).dropna(how="all")
+def _as_phenotypes(raw: pd.DataFrame, path: Path, id_column: str | None) -> Phenotypes:
     if raw.empty:
         raise InputError(f"The phenotype table '{path.name}' has no rows.")
     raw.columns = pd.Index([str(column).strip().lower() for column in raw.columns])
     if raw.columns.has_duplicates:
         repeated = raw.columns[raw.columns.duplicated()][0]
         raise InputError(f"The phenotype table '{path.name}' has two columns named '{repeated}'.")
-    id_columns = [column for column in (id_column, *ID_COLUMNS) if column is not None and column in raw.columns]
+    id_columns = [column for column in (id_column, *_ID_COLUMNS) if column is not None and column in raw.columns]
     if not id_columns:
         raise InputError(
             f"The phenotype table '{path.name}' has no column of subject ids. Name one 'subject' or 'participant_id'; "
@@ -138,17 +138,17 @@ def _as_phenotypes(path: Path, id_column: str | None) -> Phenotypes:
     table = _with_group(table, notes).drop(columns=id_columns)
     table.insert(0, "subject", named)
     kept = named.notna().to_numpy()
-    _refuse_repeated_ids(named[kept], path)
+    twice = named[kept][named[kept].duplicated()]
+    if len(twice):
+        raise InputError(
+            f"The phenotype table '{path.name}' has two rows for '{twice.iloc[0]}'. Keep one row per subject, "
+            "or make the ids differ by session."
+        )
     return Phenotypes(
         table[kept].reset_index(drop=True),
         tuple(names for names, keep in zip(alternatives, kept, strict=True) if keep),
         tuple(notes),
     )
-
-
-def is_known(value: object) -> bool:
-    """Tell a value from the ways in which tables say that there is none."""
-    return str(value).strip().lower() not in _UNKNOWN
 
 
 def _as_text(value: object) -> str:
@@ -162,88 +162,7 @@ def _read_table(path: Path) -> pd.DataFrame:
     if path.suffix.lower() in {".xlsx", ".xlsm"}:
         return read_workbook(path)
     what = f"The phenotype table '{path.name}'"
-    return read_table_of_words(read_words(path, current_limits(), what), what)
-
-
-def read_words(path: Path, limits: Limits, what: str) -> str:
-    """Read the text of a table with a header, unless it is larger than such a table may be.
-
-    Parameters
-    ----------
-    path : Path
-    limits : Limits
-    what : str
-        The subject of a refusal's sentence.
-    """
-    limits.check("table_bytes", path.stat().st_size, what)
-    return _text_of_table(path.read_bytes(), limits, what)
-
-
-def _text_of_table(data: bytes, limits: Limits, what: str) -> str:
-    """Decode the text of a table with a header, unless it is larger than such a table may be.
-
-    Parameters
-    ----------
-    data : bytes
-    limits : Limits
-    what : str
-        The subject of a refusal's sentence.
-    """
-    limits.check("table_bytes", len(data), what)
-    try:
-        check_lines(data, limits, "The file")
-        text = decode(data)
-        check_line_count(text, "table_rows", limits, "The file")
-        return text
-    except InputError as error:
-        raise InputError(f"{what} cannot be read. {error}") from None
-
-
-def read_table_of_words(text: str, what: str) -> pd.DataFrame:
-    """Read a text table with a header, cell by cell, so that no column can shift; numbers become numbers.
-
-    Columns whose every value is a number are numeric, but for ids with leading zeros, which stay text.
-    """
-    limits = current_limits()
-    lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip()]
-    if not lines or not lines[0].strip(' \t;,"'):
-        raise InputError(f"{what} cannot be read: it has no header, a first line that names its columns.")
-    separator, _ = find_separator(lines[:1])
-    n_columns = lines[0].count(separator) + 1
-    limits.check("table_rows", len(lines) - 1, what)
-    limits.check("table_columns", n_columns, what)
-    limits.check("table_cells", n_columns * len(lines), what)
-    header, *body = _split_rows(lines, separator, limits, what)
-    for number, row in enumerate(body, start=2):
-        while len(row) > len(header) and row[-1] == "":
-            row.pop()  # a separator at the end of the line
-        if len(row) > len(header):
-            raise InputError(f"{what} cannot be read: row {number} has {len(row)} cells and the header {len(header)}.")
-        row += [""] * (len(header) - len(row))
-    table = pd.DataFrame(body, columns=header, dtype=object)
-    return table.set_axis(header, axis=1).apply(_numeric_where_possible)
-
-
-def _split_rows(lines: Sequence[str], separator: str, limits: Limits, what: str) -> list[list[str]]:
-    """Split lines into cells, which are counted on the way: a row may have more of them than the header."""
-    rows = []
-    n_cells = 0
-    for line in lines:
-        rows.append(split_cells(line, separator))
-        n_cells += len(rows[-1])
-        limits.check("table_cells", n_cells, what)
-    return rows
-
-
-def _numeric_where_possible(column: "pd.Series[str]") -> "pd.Series[Any]":
-    words = {str(word) for word in column.unique()}
-    known = {word for word in words if is_known(word)}
-    values = column.where(column.isin(known))
-    if not known or any(word[:1] == "0" and word.isdigit() and len(word) > 1 for word in known):
-        return values
-    # 70,5 is 70.5: a comma left in a cell is no separator.
-    numeric = pd.to_numeric(values.astype(object).str.replace(",", ".", regex=False), errors="coerce")
-    return numeric if numeric.count() == values.count() else values
+    return read_table_of_words(read_words(path, what), what)
 
 
 def _decode_releases(raw: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
@@ -253,18 +172,18 @@ def _decode_releases(raw: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
         if not release.columns <= set(raw.columns):
             continue
         codes = raw[release.group_column].map(_as_text)
-        if set(codes) - _UNKNOWN <= set(release.groups):
+        if set(codes) - UNKNOWN <= set(release.groups):
             table[release.group_column] = codes.map(release.groups)
             notes.append(release.note)
         sexes = raw["sex"].map(_as_text) if "sex" in raw.columns else pd.Series(dtype=str)
-        if release.name == "ABIDE" and len(sexes) and set(sexes) - _UNKNOWN <= set(_ABIDE_SEXES):
+        if release.name == "ABIDE" and len(sexes) and set(sexes) - UNKNOWN <= set(_ABIDE_SEXES):
             table["sex"] = sexes.map(_ABIDE_SEXES)
         break
     return table
 
 
 def _with_group(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
-    column = next((name for name in GROUP_COLUMNS if name in table.columns), None)
+    column = next((name for name in _GROUP_COLUMNS if name in table.columns), None)
     if column is None:
         return table
     names = {name: group for group, names in _GROUP_NAMES.items() for name in names}
@@ -274,15 +193,6 @@ def _with_group(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     if changed:
         notes.append("Groups renamed: " + ", ".join(f"{before} to {after}" for before, after in changed.items()) + ".")
     return table.drop(columns=column).assign(group=group)
-
-
-def _refuse_repeated_ids(ids: "pd.Series[str]", path: Path) -> None:
-    repeated = ids[ids.duplicated()]
-    if len(repeated):
-        raise InputError(
-            f"The phenotype table '{path.name}' has two rows for '{repeated.iloc[0]}'. Keep one row per subject, "
-            "or make the ids differ by session."
-        )
 
 
 # Whose row is whose: subject ids that no two releases write alike.
@@ -423,9 +333,8 @@ class JoinedPhenotypes:
 
     def check_size(self, other: Phenotypes) -> None:
         """Refuse a table with which all together would be larger than one table may be."""
-        n_rows = len(self._names) + sum(name not in self._names for name in _subjects(other))
-        columns = [column for column in _columns(other) if column not in self._columns]
-        n_columns = 1 + len(self._columns) + len(columns)  # with the subject's
+        n_rows = len(self._names) + sum(str(name) not in self._names for name in other.table["subject"])
+        n_columns = len(self._columns) + sum(column not in self._columns for column in other.table.columns)
         limits = current_limits()
         limits.check("table_rows", n_rows, _WHAT)
         limits.check("table_columns", n_columns, _WHAT)
@@ -433,14 +342,18 @@ class JoinedPhenotypes:
 
     def add(self, other: Phenotypes) -> None:
         """Add a table, unless it contradicts those before it."""
-        subjects = _subjects(other)
+        subjects = list(map(str, other.table["subject"]))
         present = {  # what each column says, by subject, without those of whom it says nothing
-            column: dict(
-                compress(zip(subjects, other.table[column].tolist(), strict=True), other.table[column].notna())
-            )
-            for column in _columns(other)
+            str(name): dict(compress(zip(subjects, column.tolist(), strict=True), column.notna()))
+            for name, column in other.table.drop(columns="subject").items()
         }
-        self._refuse_contradiction(present)
+        for column, theirs in present.items():
+            ours = self._columns.get(column, {})
+            for name, value in theirs.items():
+                if name in ours and not _agree(ours[name], value):
+                    raise InputError(
+                        f"Two phenotype tables disagree on '{column}' of '{name}': {ours[name]} and {value}."
+                    )
         self._first, self._n_tables = self._first or other, self._n_tables + 1
         for name, names in zip(subjects, other.alternatives, strict=True):
             self._names.setdefault(name, names)
@@ -464,27 +377,10 @@ class JoinedPhenotypes:
         table = pd.DataFrame({"subject": list(self._names), **columns})
         return Phenotypes(table, tuple(self._names.values()), tuple(self._notes))
 
-    def _refuse_contradiction(self, present: Mapping[str, Mapping[str, Any]]) -> None:
-        for column, theirs in present.items():
-            ours = self._columns.get(column, {})
-            for name, value in theirs.items():
-                if name in ours and not _agree(ours[name], value):
-                    raise InputError(
-                        f"Two phenotype tables disagree on '{column}' of '{name}': {ours[name]} and {value}."
-                    )
-
 
 def _agree(one: Any, other: Any) -> bool:
     """Numbers agree however a table keeps them: a column with gaps has 70.0 for 70. Unknown agrees with everything."""
     return bool(one == other) or str(one) == str(other) or not (is_known(one) and is_known(other))
-
-
-def _subjects(phenotypes: Phenotypes) -> list[str]:
-    return [str(name) for name in phenotypes.table["subject"]]
-
-
-def _columns(phenotypes: Phenotypes) -> list[str]:
-    return [column for column in phenotypes.table.columns if column != "subject"]
 
 
 # Phenotype tables found by what is in them, whatever they are called and wherever they lie.
@@ -521,12 +417,12 @@ class TableSearch:
         if table is None:
             return False
         named = set(map(str, table.columns))
-        ids = named & set(ID_COLUMNS)
-        others = [column for column in table.columns if column not in ID_COLUMNS]
+        ids = named & set(_ID_COLUMNS)
+        others = [column for column in table.columns if column not in _ID_COLUMNS]
         has_words = any(_is_words(table[column]) for column in others)
         if ids:
-            return has_words or bool(named & PHENOTYPE_COLUMNS)
-        return has_words and bool(named & set(GROUP_COLUMNS))
+            return has_words or bool(named & _PHENOTYPE_COLUMNS)
+        return has_words and bool(named & set(_GROUP_COLUMNS))
 
     def column_of_subjects(self, path: Path, subjects: Collection[str]) -> str | None:
         """Name the column of a table whose values are the subjects at hand; None where none is, or one is named so.
@@ -537,19 +433,19 @@ class TableSearch:
             return None
         try:
             table = self._beginning(path)
-            if table is None or not set(table.columns) & set(ID_COLUMNS):  # else the rest need not be looked at
+            if table is None or not set(table.columns) & set(_ID_COLUMNS):  # else the rest need not be looked at
                 table = self._beginning(path, whole=True)
         except InputError:  # a workbook that is refused where it is read
             return None
         if table is None:
             return None
         named = set(map(str, table.columns))
-        if named & set(ID_COLUMNS):
+        if named & set(_ID_COLUMNS):
             return None
         persons, most = {_same_person(name) for name in subjects}, current_limits().id_characters
         for column in table.columns:
             values = [str(value) for value in table[column] if is_known(value)]
-            if all(value.isdigit() for value in values) and not named & PHENOTYPE_COLUMNS:
+            if all(value.isdigit() for value in values) and not named & _PHENOTYPE_COLUMNS:
                 continue
             shared = persons & {_same_person(value) for value in values if len(value) <= most}
             if len(set(values)) == len(values) and len(shared) >= min(2, len(persons)):
@@ -566,7 +462,13 @@ class TableSearch:
         if path.suffix.lower() == ".xlsx":
             table = _read_table(path) if zipfile.is_zipfile(path) else None
         else:
-            table = self._beginning_of_text(path, whole=whole)
+            try:
+                table, data = None, self._content(path)
+                if data is not None:
+                    text = read_words(data, "The table") if whole else decode(_first_lines(data))
+                    table = read_table_of_words(text, "The table")
+            except (InputError, OSError):
+                return None
         if table is None:
             return None
         names = [str(column).strip().lower() for column in table.columns]
@@ -574,16 +476,6 @@ class TableSearch:
         if len(names) < 2 or table.empty or unnamed > len(names) / 2 or len(set(names)) < len(names):
             return None
         return table.set_axis(names, axis=1)
-
-    def _beginning_of_text(self, path: Path, *, whole: bool) -> pd.DataFrame | None:
-        try:
-            data = self._content(path)
-            if data is None:
-                return None
-            text = _text_of_table(data, current_limits(), "The table") if whole else decode(_first_lines(data))
-            return read_table_of_words(text, "The table")
-        except (InputError, OSError):
-            return None
 
     def _content(self, path: Path) -> bytes | None:
         """The bytes of a table, no more than one of people may have; None where its first lines are numbers."""
@@ -614,7 +506,7 @@ def _may_be_of_people(data: bytes) -> bool:
         return False
     separator, _ = find_separator(lines[:1])
     names, first = (split_cells(line, separator) for line in lines)
-    of_people = {name.lower() for name in names} & {*ID_COLUMNS, *PHENOTYPE_COLUMNS}
+    of_people = {name.lower() for name in names} & {*_ID_COLUMNS, *_PHENOTYPE_COLUMNS}
     return bool(of_people) or not all(is_number(cell, ",") for cell in first)
 
 

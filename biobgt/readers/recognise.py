@@ -28,7 +28,7 @@ from biobgt.data.atlas import (
 from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_BY_NAMES
 from biobgt.readers.isolate import one_refused_file
 from biobgt.readers.measurement import NUMBERING_NAME, Reading, orientation_question
-from biobgt.readers.phenotypes import is_known, read_table_of_words, read_words
+from biobgt.readers.tables import is_known, read_table_of_words, read_words
 
 # BIDS label tables (``*_dseg.tsv``): the names of an atlas's regions, beside the data that were extracted with it.
 #
@@ -93,7 +93,7 @@ def _read_labels(path: Path, _changed: int) -> tuple[str, tuple[str, ...]] | Non
     """Read a table's names; one that cannot be read, or that names a region twice, says nothing."""
     limits = current_limits()
     try:
-        table = read_table_of_words(read_words(path, limits, f"'{path.name}'"), f"'{path.name}'")
+        table = read_table_of_words(read_words(path, f"'{path.name}'"), f"'{path.name}'")
         limits.check("regions", len(table), f"'{path.name}'")
     except InputError:
         return None
@@ -125,7 +125,7 @@ def read_atlas(path: str | Path) -> Atlas:
         raise InputError(f"There is no atlas file '{path}'.")
     what, limits = f"Atlas '{path.name}'", current_limits()
     with one_refused_file(what):
-        text = read_words(path, limits, what)
+        text = read_words(path, what)
         table = _parse_node_file(text, path) if path.suffix.lower() == _NODES else _parse_table(text, path)
         limits.check("regions", len(table), what)
         coordinates = _numeric_coordinates(table, path)

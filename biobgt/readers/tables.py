@@ -1,4 +1,10 @@
-"""Tables of text (``.1D``, ``.csv``, ``.tsv``, ``.txt``) and Excel workbooks, as labs and releases write them."""
+"""Tables of text (``.1D``, ``.csv``, ``.tsv``, ``.txt``) and Excel workbooks, as labs and releases write them.
+
+Of a table of numbers all lines are looked at before anything is decided: every one must have as many cells. A header is
+told from data by its words, or by numbers that count while the data do not; where both fit the user is asked. The
+numbers are parsed by pandas' C parser; where it cannot, the line and the cell are looked for, so that the user can find
+them too. Tables of words, such as phenotypes, have a header, and are read cell by cell.
+"""
 
 import csv
 import datetime
@@ -24,18 +30,14 @@ from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading
 
-# How a text table is written: separator, decimal mark, header, row labels, columns that are not regions.
-#
-# All lines are looked at before anything is decided: every one must have as many cells. A header is told from data by
-# its words, or by numbers that count while the data do not; where both fit the user is asked.
-
-
 Header = Literal["yes", "no"]
-NumberedLine = tuple[int, str]
+_NumberedLine = tuple[int, str]
 
 # What `biobgt demo` writes above the numbers, so that a drawn subject stays marked wherever it is read again.
 SIMULATED_MARK = "# simulated:"
-MISSING = ("", "nan", "na", "n/a", "-nan", "null", "none")
+_MISSING = ("", "nan", "na", "n/a", "-nan", "null", "none")
+_NOT_NUMBERS = [*_MISSING, *map(str.upper, _MISSING), *map(str.title, _MISSING)]
+UNKNOWN = frozenset({"", "n/a", "na", "nan", "none", "nat", "<na>", "-9999", "-999", "-9999.0"})
 # Columns that releases and programs put beside the regions: ADHD-200 Athena's first two, row numbers, clocks.
 _NOT_REGIONS = {"", "file", "sub-brick", "index", "unnamed: 0", "row"} | {
     *("time", "time (s)", "t", "tr", "volume", "vol", "frame", "scan", "timepoint", "time point", "timepoints"),
@@ -45,67 +47,57 @@ _COUNTING_NAME = re.compile(
     r"(?:v|x|t|tr|time|timepoint|vol|volume|frame|scan|column|col)?[ _.\-]?\d+(?:\.0*)?", re.IGNORECASE
 )
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
+# Digits are matched in one way only: a long word that begins as a number takes no longer than its length.
+_NUMBER = re.compile(
+    r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?",
+    re.IGNORECASE,
+)
 _SHORTEST_PROGRESSION = 5
 _LOOKED_AT = 20  # lines, the last ones, from which the separator is told
+_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # all marks at which str.splitlines cuts
+
+# Text, lines and cells.
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """How a text table is written; ``rows`` are its lines of numbers, with their numbers in the file."""
-
-    separator: str  # a tab, a semicolon, a comma, or a space for any white space
-    decimal: str
-    header: list[str] | None
-    rows: list[NumberedLine]
-    n_columns: int
-    left_out: frozenset[int]
-    row_names: tuple[str, ...] | None
-    simulated: bool
-
-    @property
-    def regions(self) -> list[int]:
-        """The columns that hold numbers of regions (or of time points)."""
-        return [i for i in range(self.n_columns) if i not in self.left_out]
-
-    @property
-    def region_names(self) -> tuple[str, ...] | None:
-        """The header's names, unless they only count."""
-        if self.header is None:
-            return None
-        names = [self.header[i] for i in self.regions]
-        if all(_COUNTING_NAME.fullmatch(name) for name in names):
-            return None
-        return tuple(name.lstrip("#").strip() for name in names)
+def decode(data: bytes) -> str:
+    """Decode text by its byte-order mark, or as UTF-8, or (old spreadsheets) as Latin-1."""
+    if not data or data.isspace():
+        raise InputError("The file is empty.")
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), None)
+    if encoding is None and b"\x00" in data[:4096]:
+        raise InputError("The file is not text, or it is UTF-16 without a byte-order mark. Save it as CSV in UTF-8.")
+    try:
+        return data.decode(encoding or "utf-8")
+    except UnicodeDecodeError:
+        if encoding is not None:
+            raise InputError(
+                "The file begins as Unicode text and is damaged further on. Save it again as UTF-8."
+            ) from None
+        return data.decode("latin-1")
 
 
-def _find_layout(text: str, *, header: Header | None = None) -> _Layout:
-    """Find out how a table is written, or say which line does not fit."""
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line and not line.isspace()]
-    if lines and re.fullmatch(r"sep=.", lines[0][1].strip(), re.IGNORECASE):
-        lines = lines[1:]  # Excel's note to itself
-    n_comments = next((i for i, (_, line) in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
-    comments, rows = lines[:n_comments], lines[n_comments:]
-    if not rows:
-        raise InputError("The file has comments and no rows of numbers.")
+def _checked_text(data: bytes, rows: str) -> str:
+    """Decode a table, unless it has a longer line than any table has, or far more lines than ``rows`` are read."""
     limits = current_limits()
-    _check_shape(rows, limits)
-    separator, decimal = find_separator([line for _, line in rows[-_LOOKED_AT:]])
-    names = None
-    if header == "yes" or (header is None and _is_header(rows, separator, decimal)):
-        names, rows = split_cells(rows[0][1], separator), rows[1:]
-    elif comments:
-        names = _header_in_comment(comments[-1][1], separator, n_columns=_count_cells(rows[0][1], separator))
-    if not rows:
-        raise InputError("The file has a header and no rows of numbers.")
-    n_columns = _check_counts(rows, separator)
-    trailing = separator != " " and n_columns > 1 and all(line.rstrip(" ").endswith(separator) for _, line in rows)
-    names = _fit_header(names, n_columns, trailing=trailing, line=rows[0][0])
-    left_out, row_names = _columns_left_out(names, rows, separator, decimal)
-    if trailing and (names is None or names[-1] == ""):
-        left_out.add(n_columns - 1)
-    limits.check_table((len(rows), n_columns - len(left_out)), "The table")
-    simulated = any(line.startswith(SIMULATED_MARK) for _, line in comments)
-    return _Layout(separator, decimal, names, rows, n_columns, frozenset(left_out), row_names, simulated)
+    _check_lines(data, limits)
+    text = decode(data)
+    limits.check_lines(rows, sum(map(text.count, _LINE_ENDS)) - text.count("\r\n"), "The file")
+    return text
+
+
+def _check_lines(data: bytes, limits: Limits) -> None:
+    """Refuse text with a line longer than any table has, before it is split into cells.
+
+    It goes from line end to line end in the largest steps allowed, so that no list of lines is made.
+    """
+    longest, start = limits.line_characters, 0
+    while len(data) - start > longest:
+        end = max(data.rfind(mark, start, start + longest + 1) for mark in (b"\n", b"\r"))
+        if end < 0:
+            ends = [at for mark in (b"\n", b"\r") if (at := data.find(mark, start)) >= 0]
+            limits.check("line_characters", min(ends, default=len(data)) - start, "The file")
+        start = end + 1
 
 
 def split_cells(line: str, separator: str) -> list[str]:
@@ -140,19 +132,77 @@ def find_separator(lines: list[str]) -> tuple[str, str]:
 
 def is_number(cell: str, decimal: str) -> bool:
     """Tell a number, or a way of saying that there is none, from words."""
-    if cell.lower() in MISSING:
+    if cell.lower() in _MISSING:
         return True
     return bool(_NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell))
 
 
-# Digits are matched in one way only: a long word that begins as a number takes no longer than its length.
-_NUMBER = re.compile(
-    r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?",
-    re.IGNORECASE,
-)
+# Tables of numbers.
 
 
-def _is_header(rows: list[NumberedLine], separator: str, decimal: str) -> bool:
+@dataclass(frozen=True)
+class _Layout:
+    """How a text table is written; ``rows`` are its lines of numbers, with their numbers in the file."""
+
+    separator: str  # a tab, a semicolon, a comma, or a space for any white space
+    decimal: str
+    header: list[str] | None
+    rows: list[_NumberedLine]
+    n_columns: int
+    left_out: frozenset[int]
+    row_names: tuple[str, ...] | None
+    simulated: bool
+
+    @property
+    def regions(self) -> list[int]:
+        """The columns that hold numbers of regions (or of time points)."""
+        return [i for i in range(self.n_columns) if i not in self.left_out]
+
+    @property
+    def region_names(self) -> tuple[str, ...] | None:
+        """The header's names, unless they only count."""
+        if self.header is None:
+            return None
+        names = [self.header[i] for i in self.regions]
+        if all(_COUNTING_NAME.fullmatch(name) for name in names):
+            return None
+        return tuple(name.lstrip("#").strip() for name in names)
+
+
+def _find_layout(text: str, *, header: Header | None = None) -> _Layout:
+    """Find out how a table is written, or say which line does not fit."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line and not line.isspace()]
+    if lines and re.fullmatch(r"sep=.", lines[0][1].strip(), re.IGNORECASE):
+        lines = lines[1:]  # Excel's note to itself
+    n_comments = next((i for i, (_, line) in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
+    comments, rows = lines[:n_comments], lines[n_comments:]
+    if not rows:
+        raise InputError("The file has comments and no rows of numbers.")
+    limits = current_limits()
+    for _, line in (rows[0], *rows[-_LOOKED_AT:]):  # before any cell is looked at
+        widest = max(len(line.split()), *(line.count(mark) for mark in "\t;,"))
+        limits.check("timepoints", widest - 1, "The table")  # but for row names, one axis is time
+    limits.check("timepoints", len(rows) - 1, "The table")
+    separator, decimal = find_separator([line for _, line in rows[-_LOOKED_AT:]])
+    names = None
+    if header == "yes" or (header is None and _is_header(rows, separator, decimal)):
+        names, rows = split_cells(rows[0][1], separator), rows[1:]
+    elif comments:
+        names = _header_in_comment(comments[-1][1], separator, n_columns=_count_cells(rows[0][1], separator))
+    if not rows:
+        raise InputError("The file has a header and no rows of numbers.")
+    n_columns = _check_counts(rows, separator)
+    trailing = separator != " " and n_columns > 1 and all(line.rstrip(" ").endswith(separator) for _, line in rows)
+    names = _fit_header(names, n_columns, trailing=trailing, line=rows[0][0])
+    left_out, row_names = _columns_left_out(names, rows, separator, decimal)
+    if trailing and (names is None or names[-1] == ""):
+        left_out.add(n_columns - 1)
+    limits.check_table((len(rows), n_columns - len(left_out)), "The table")
+    simulated = any(line.startswith(SIMULATED_MARK) for _, line in comments)
+    return _Layout(separator, decimal, names, rows, n_columns, frozenset(left_out), row_names, simulated)
+
+
+def _is_header(rows: list[_NumberedLine], separator: str, decimal: str) -> bool:
     """Words are a header. Numbers are one when they count up and the data below do not."""
     first = split_cells(rows[0][1], separator)
     named = [cell for cell in first if cell]
@@ -161,10 +211,12 @@ def _is_header(rows: list[NumberedLine], separator: str, decimal: str) -> bool:
         return True
     if n_words and not is_number(first[0], decimal):
         named = named[1:]  # a word over the row names, numbers over the rest
-    if len(rows) < 2 or sum(not is_number(cell, decimal) for cell in named) or not _counts_up(named):
+    # Column counts, or an atlas's codes: whole numbers from 0 upwards, each larger than the one before.
+    counts = len(named) > 2 and all(re.fullmatch(r"\d+(?:\.0*)?", cell) for cell in named)
+    if len(rows) < 2 or not counts or not all(after > before for before, after in pairwise(map(float, named))):
         return False
     below = [cell for _, line in rows[1:4] for cell in split_cells(line, separator)[len(first) - len(named) :]]
-    numbers = [cell for cell in below if cell.lower() not in MISSING]
+    numbers = [cell for cell in below if cell.lower() not in _MISSING]
     if not all(is_number(cell, decimal) and float(cell.replace(",", ".")).is_integer() for cell in numbers):
         return True
     raise ChoiceNeeded(
@@ -173,13 +225,6 @@ def _is_header(rows: list[NumberedLine], separator: str, decimal: str) -> bool:
         option="header",
         choices=("yes", "no"),
     )
-
-
-def _counts_up(cells: list[str]) -> bool:
-    """Whole numbers from 0 upwards, each larger than the one before: column counts, or an atlas's codes."""
-    if len(cells) < 3 or not all(re.fullmatch(r"\d+(?:\.0*)?", cell) for cell in cells):
-        return False
-    return all(after > before for before, after in pairwise(map(float, cells)))
 
 
 def _header_in_comment(line: str, separator: str, *, n_columns: int) -> list[str] | None:
@@ -205,15 +250,7 @@ def _fit_header(names: list[str] | None, n_columns: int, *, trailing: bool, line
     return names
 
 
-def _check_shape(rows: list[NumberedLine], limits: Limits) -> None:
-    """Refuse a table of more rows or columns than are read, before its cells are looked at."""
-    for _, line in (rows[0], *rows[-_LOOKED_AT:]):
-        n_columns = max(len(line.split()), *(line.count(mark) for mark in "\t;,"))
-        limits.check("timepoints", n_columns - 1, "The table")  # but for row names, one axis is time
-    limits.check("timepoints", len(rows) - 1, "The table")
-
-
-def _check_counts(rows: list[NumberedLine], separator: str) -> int:
+def _check_counts(rows: list[_NumberedLine], separator: str) -> int:
     """Return the number of cells that every line has."""
     n_columns = _count_cells(rows[0][1], separator)
     for number, line in rows:
@@ -234,7 +271,7 @@ def _count_cells(line: str, separator: str) -> int:
 
 
 def _columns_left_out(
-    names: list[str] | None, rows: list[NumberedLine], separator: str, decimal: str
+    names: list[str] | None, rows: list[_NumberedLine], separator: str, decimal: str
 ) -> tuple[set[int], tuple[str, ...] | None]:
     """Find the columns that are not regions: by their name, row labels, and row numbers or a clock in front.
 
@@ -251,40 +288,22 @@ def _columns_left_out(
         first = [split_cells(line, separator)[0] for _, line in rows]
     if not any(is_number(cell, decimal) for cell in first):
         return left_out | {0}, tuple(first)
-    if all(is_number(cell, decimal) and cell.lower() not in MISSING for cell in first) and _is_clock(first, decimal):
-        left_out.add(0)
+    if len(first) >= _SHORTEST_PROGRESSION and all(
+        is_number(cell, decimal) and cell.lower() not in _MISSING for cell in first
+    ):
+        numbers = [float(cell.replace(",", ".") if decimal == "," else cell) for cell in first]
+        step = numbers[1] - numbers[0]  # equal steps upwards, which no measured signal makes, are row numbers or times
+        if step > 0 and all(abs(after - before - step) <= 1e-6 * step for before, after in pairwise(numbers)):
+            left_out.add(0)
     return left_out, None
-
-
-def _is_clock(cells: list[str], decimal: str) -> bool:
-    """Row numbers or times: equal steps upwards, which no measured signal makes."""
-    if len(cells) < _SHORTEST_PROGRESSION:
-        return False
-    numbers = [float(cell.replace(",", ".") if decimal == "," else cell) for cell in cells]
-    step = numbers[1] - numbers[0]
-    return step > 0 and all(abs(after - before - step) <= 1e-6 * step for before, after in pairwise(numbers))
-
-
-# Text tables: ``.1D``, ``.csv``, ``.tsv``, ``.txt``, with or without a header, as labs and releases write them.
-#
-# :mod:`biobgt.readers.tables` finds out how a table is written; the numbers are parsed by pandas' C parser. Where a
-# table cannot be parsed the line and the cell are looked for, so that the user can find them too.
-
-
-_NOT_NUMBERS = [*MISSING, *map(str.upper, MISSING), *map(str.title, MISSING)]
-_BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-
-_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # all marks at which str.splitlines cuts
 
 
 def read_text(file: BinaryIO, *, header: Header | None = None) -> Reading:
     """Read one subject's table of numbers; ``header`` is the user's word on whether its first line is one."""
     data = file.read()
     digest = hashlib.sha256(data).hexdigest()
-    check_lines(data, current_limits(), "The file")
-    text = decode(data)
+    text = _checked_text(data, "timepoints")
     del data
-    check_line_count(text, "timepoints", current_limits(), "The file")
     layout = _find_layout(text, header=header)
     del text
     values = _parse(layout)
@@ -305,59 +324,6 @@ def read_text(file: BinaryIO, *, header: Header | None = None) -> Reading:
         options=options,
         sha256=digest,
     )
-
-
-def decode(data: bytes) -> str:
-    """Decode text by its byte-order mark, or as UTF-8, or (old spreadsheets) as Latin-1."""
-    if not data or data.isspace():
-        raise InputError("The file is empty.")
-    encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if data.startswith(mark)), None)
-    if encoding is None and b"\x00" in data[:4096]:
-        raise InputError("The file is not text, or it is UTF-16 without a byte-order mark. Save it as CSV in UTF-8.")
-    try:
-        return data.decode(encoding or "utf-8")
-    except UnicodeDecodeError:
-        if encoding is not None:
-            raise InputError(
-                "The file begins as Unicode text and is damaged further on. Save it again as UTF-8."
-            ) from None
-        return data.decode("latin-1")
-
-
-def check_lines(data: bytes, limits: Limits, what: str) -> None:
-    """Refuse text with a line longer than any table has, before it is split into cells.
-
-    It goes from line end to line end in the largest steps allowed, so that no list of lines is made.
-
-    Parameters
-    ----------
-    data : bytes
-    limits : Limits
-    what : str
-        The subject of a refusal's sentence.
-    """
-    longest, start = limits.line_characters, 0
-    while len(data) - start > longest:
-        end = max(data.rfind(mark, start, start + longest + 1) for mark in (b"\n", b"\r"))
-        if end < 0:
-            ends = [at for mark in (b"\n", b"\r") if (at := data.find(mark, start)) >= 0]
-            limits.check("line_characters", min(ends, default=len(data)) - start, what)
-        start = end + 1
-
-
-def check_line_count(text: str, limit: str, limits: Limits, what: str) -> None:
-    """Refuse text of far more lines than a table may have rows, before a list of them is made.
-
-    Parameters
-    ----------
-    text : str
-    limit : str
-        The field of :class:`~biobgt.base.limits.Limits` that says how many rows are read.
-    limits : Limits
-    what : str
-        The subject of a refusal's sentence.
-    """
-    limits.check_lines(limit, sum(map(text.count, _LINE_ENDS)) - text.count("\r\n"), what)
 
 
 def _parse(layout: _Layout) -> FloatArray:
@@ -407,7 +373,69 @@ def _parse_line(number: int, line: str, layout: _Layout) -> list[float]:
                 "NaN where a value is missing."
             )
     wanted = [cells[i].replace(layout.decimal, ".") for i in layout.regions]
-    return [math.nan if cell.lower() in MISSING else float(cell) for cell in wanted]
+    return [math.nan if cell.lower() in _MISSING else float(cell) for cell in wanted]
+
+
+# Tables of words.
+
+
+def is_known(value: object) -> bool:
+    """Tell a value from the ways in which tables say that there is none."""
+    return str(value).strip().lower() not in UNKNOWN
+
+
+def read_words(source: Path | bytes, what: str) -> str:
+    """Read the text of a table with a header, from a file or its bytes, unless it is larger than such a table may be.
+
+    ``what`` is the subject of a refusal's sentence.
+    """
+    n_bytes = len(source) if isinstance(source, bytes) else source.stat().st_size
+    current_limits().check("table_bytes", n_bytes, what)
+    try:
+        return _checked_text(source if isinstance(source, bytes) else source.read_bytes(), "table_rows")
+    except InputError as error:
+        raise InputError(f"{what} cannot be read. {error}") from None
+
+
+def read_table_of_words(text: str, what: str) -> pd.DataFrame:
+    """Read a text table with a header, cell by cell, so that no column can shift; numbers become numbers.
+
+    Columns whose every value is a number are numeric, but for ids with leading zeros, which stay text.
+    """
+    limits = current_limits()
+    lines = [line for line in text.removeprefix("\ufeff").splitlines() if line.strip()]
+    if not lines or not lines[0].strip(' \t;,"'):
+        raise InputError(f"{what} cannot be read: it has no header, a first line that names its columns.")
+    separator, _ = find_separator(lines[:1])
+    n_columns = lines[0].count(separator) + 1
+    limits.check("table_rows", len(lines) - 1, what)
+    limits.check("table_columns", n_columns, what)
+    limits.check("table_cells", n_columns * len(lines), what)
+    rows, n_cells = [], 0
+    for line in lines:  # a row may have more cells than the header
+        rows.append(split_cells(line, separator))
+        n_cells += len(rows[-1])
+        limits.check("table_cells", n_cells, what)
+    header, *body = rows
+    for number, row in enumerate(body, start=2):
+        while len(row) > len(header) and row[-1] == "":
+            row.pop()  # a separator at the end of the line
+        if len(row) > len(header):
+            raise InputError(f"{what} cannot be read: row {number} has {len(row)} cells and the header {len(header)}.")
+        row += [""] * (len(header) - len(row))
+    table = pd.DataFrame(body, columns=header, dtype=object)
+    return table.set_axis(header, axis=1).apply(_numeric_where_possible)
+
+
+def _numeric_where_possible(column: "pd.Series[str]") -> "pd.Series[Any]":
+    words = {str(word) for word in column.unique()}
+    known = {word for word in words if is_known(word)}
+    values = column.where(column.isin(known))
+    if not known or any(word[:1] == "0" and word.isdigit() and len(word) > 1 for word in known):
+        return values
+    # 70,5 is 70.5: a comma left in a cell is no separator.
+    numeric = pd.to_numeric(values.astype(object).str.replace(",", ".", regex=False), errors="coerce")
+    return numeric if numeric.count() == values.count() else values
 
 
 # Excel workbooks to tables of words: the first sheet, whose first row is the header.

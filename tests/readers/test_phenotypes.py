@@ -505,7 +505,7 @@ def test_joined_columns_keep_their_order_and_their_kinds():
 
 def test_of_a_table_whose_ids_are_named_only_the_beginning_is_searched(tmp_path, monkeypatch):
     whole = []
-    monkeypatch.setattr(module, "_text_of_table", lambda *asked: whole.append(asked))
+    monkeypatch.setattr(module, "read_words", lambda *asked: whole.append(asked))
     (tmp_path / "p.csv").write_text("subject,group\ns1,NC\ns2,AD\n")
     assert module.TableSearch().column_of_subjects(tmp_path / "p.csv", ["s1", "s2"]) is None
     assert not whole

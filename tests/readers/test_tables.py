@@ -329,7 +329,7 @@ def test_every_line_that_tells_the_separator_is_held_to_the_limit(tmp_path, monk
 def test_a_line_is_too_long_where_a_list_of_lines_has_such_a_one(data, most):
     too_long = max(map(len, data.splitlines()), default=0) > most
     try:
-        tables.check_lines(data, Limits(line_characters=most), "The file")
+        tables._check_lines(data, Limits(line_characters=most))
         assert not too_long
     except InputError:
         assert too_long
