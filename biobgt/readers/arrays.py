@@ -1,13 +1,15 @@
-"""Which array of a file holds the subject's numbers, told from the sizes and types that the file declares.
+"""Array files: ``.npy``, ``.npz``, MATLAB ``.mat`` (v5 and v7.3) and HDF5, cut into subjects.
 
-Nothing is read for it: a file that declares more than fits in memory is refused before memory is taken.
+Which array holds the subject's numbers is told from the sizes and types that the file declares: a file that declares
+more than fits in memory is refused before memory is taken. A two-dimensional array is one subject; a three-dimensional
+one is a stack of subjects, along the axis whose slices are symmetric or that has as many entries as there are subject
+names; otherwise the user is asked. Nothing is unpickled: arrays of objects are refused. MATLAB and HDF5 files are read
+in a process of their own (:mod:`biobgt.readers.isolate`).
 """
 
-import io
 import math
 import sys
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,22 @@ from biobgt.readers.measurement import Reading
 if TYPE_CHECKING:
     from biobgt.readers.formats import ReadContext
 
+SubjectAxis = Literal["first", "last"]
+
+_SUBJECT_KEYS = ("subject", "subjects", "subject_id", "subject_ids", "ids")
+_COHORT_KEYS = ("series", "n_timepoints")
+_IN_AN_ARCHIVE = "In a cohort archive 'series' holds real numbers and 'n_timepoints' whole ones."
+_PICKLE = (
+    "The file holds Python objects (a pickle), which can run code when opened and are never loaded. "
+    "Save a plain numeric array with numpy.save."
+)
+# What NumPy raises on headers that were damaged: it reads them as Python literals.
+HEADER_ERRORS = (
+    *(ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError),
+    *(SyntaxError, TokenError, EOFError),
+)
+_MOST_DIMENSIONS = 32
+_AT_ONCE = 2**20
 _SHOWN = 20  # a hostile file may hold ten thousand variables with names of a page each
 _WORDS = {"c": "complex numbers", "b": "true or false", "U": "text", "S": "text", "O": "objects"}
 
@@ -124,22 +142,7 @@ def structure_error(name: str, kind: str) -> InputError:
     )
 
 
-# NumPy's own files: ``.npy``, and the arrays of an ``.npz`` archive, each behind a header that is checked first.
-#
-# Nothing is unpickled: arrays of objects are refused. An array is read only if its header declares what may be read,
-# and if the file is as long as the header says.
-
-
-_PICKLE = (
-    "The file holds Python objects (a pickle), which can run code when opened and are never loaded. "
-    "Save a plain numeric array with numpy.save."
-)
-# What NumPy raises on headers that were damaged: it reads them as Python literals.
-HEADER_ERRORS = (
-    *(ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError, MemoryError),
-    *(SyntaxError, TokenError, EOFError),
-)
-_MOST_DIMENSIONS = 32
+# NumPy's own files: an array is read only if its header declares what may be read, and the file is as long as that.
 
 
 @dataclass(frozen=True)
@@ -152,41 +155,9 @@ class _Header:
     n_before: int
 
     @property
-    def n_values(self) -> int:
-        """How many values there are."""
-        return math.prod(self.shape)
-
-    @property
     def declared(self) -> Declared:
         """The header in the words of every format."""
         return Declared(self.shape, self.dtype.kind, str(self.dtype)[:80])
-
-
-class _ArrayArchive:
-    """An open ``.npz`` archive: what its arrays declare, and each array when it is asked for."""
-
-    def __init__(self, archive: zipfile.ZipFile, limits: Limits) -> None:
-        self._archive = archive
-        self._limits = limits
-        arrays = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
-        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in arrays}
-        self.headers = {}
-        for name, entry in self._entries.items():
-            with archive.open(entry) as stream:
-                self.headers[name] = _read_header(stream)
-
-    def read(self, name: str) -> NDArray[Any]:
-        """Read one array."""
-        header, entry = self.headers[name], self._entries[name]
-        with self._archive.open(entry) as stream:
-            stream.read(header.n_before)
-            return _read_values(stream, header, entry.file_size, f"The array '{name[:80]}'", self._limits)
-
-    def read_numbers(self, name: str) -> NDArray[Any]:
-        """Read one array of a cohort."""
-        if not self.headers[name].declared.is_numeric:
-            raise InputError(_IN_AN_ARCHIVE)
-        return self.read(name)
 
 
 @contextmanager
@@ -220,45 +191,21 @@ def _read_header(stream: IO[bytes]) -> _Header:
 def _read_values(stream: IO[bytes], header: _Header, n_file: int, what: str, limits: Limits) -> NDArray[Any]:
     """Read the numbers behind a header, which must be as many as it declares."""
     limits.check_array(header.shape, what)
-    n_bytes = header.n_values * header.dtype.itemsize
+    n_bytes = math.prod(header.shape) * header.dtype.itemsize
     limits.check("cells", n_bytes / 8, what)  # text may take far more than a number
     if n_file - header.n_before < n_bytes:
         raise InputError(
             f"{what} is {n_bytes:,} bytes long by its header and the file has {n_file - header.n_before:,}; "
             "the file may have been cut off."
         )
-    content = bytearray(n_bytes)
-    if _fill(stream, memoryview(content)) < n_bytes:
-        raise InputError(f"{what} ends before its header says; the file may have been cut off.")
-    values = np.frombuffer(content, header.dtype, count=header.n_values)
-    if header.fortran:
-        return values.reshape(header.shape[::-1]).transpose()
-    return values.reshape(header.shape)
-
-
-def _fill(stream: IO[bytes], target: memoryview) -> int:
-    if isinstance(stream, io.BufferedReader):
-        return stream.readinto(target)
-    n_read = 0
-    while n_read < target.nbytes and (piece := stream.read(min(2**20, target.nbytes - n_read))):
-        target[n_read : n_read + len(piece)] = piece
+    content, n_read = bytearray(n_bytes), 0
+    while n_read < n_bytes and (piece := stream.read(min(_AT_ONCE, n_bytes - n_read))):
+        content[n_read : n_read + len(piece)] = piece
         n_read += len(piece)
-    return n_read
-
-
-# Array files: ``.npy``, ``.npz``, MATLAB ``.mat`` (v5 and v7.3) and HDF5, cut into subjects.
-#
-# A two-dimensional array is one subject; a three-dimensional one is a stack of subjects, along the axis whose slices
-# are symmetric or that has as many entries as there are subject names; otherwise the user is asked. Which array is
-# read is decided by what the file declares (:mod:`biobgt.readers.arrays`); only that one is. MATLAB and HDF5 files are
-# read in a process of their own (:mod:`biobgt.readers.isolate`).
-
-
-SubjectAxis = Literal["first", "last"]
-
-_SUBJECT_KEYS = ("subject", "subjects", "subject_id", "subject_ids", "ids")
-_COHORT_KEYS = ("series", "n_timepoints")
-_IN_AN_ARCHIVE = "In a cohort archive 'series' holds real numbers and 'n_timepoints' whole ones."
+    if n_read < n_bytes:
+        raise InputError(f"{what} ends before its header says; the file may have been cut off.")
+    values = np.frombuffer(content, header.dtype, count=math.prod(header.shape))
+    return values.reshape(header.shape, order="F" if header.fortran else "C")
 
 
 def read_npy(path: Path, context: "ReadContext") -> list[Reading]:
@@ -274,14 +221,30 @@ def read_npz(path: Path, context: "ReadContext") -> list[Reading]:
     """Read a NumPy archive: one array, or a cohort (``series``, ``n_timepoints``, ``subject``)."""
     limits = current_limits()
     with _array_errors(), open_archive(path, limits) as archive:
-        arrays = _ArrayArchive(archive, limits)
-        subjects = _subject_names(arrays, limits)
-        if set(_COHORT_KEYS) <= set(arrays.headers):
-            series, counts = (arrays.read_numbers(name) for name in _COHORT_KEYS)
-            return _concatenated_series(series, counts, subjects, limits)
-        declared = {name: header.declared for name, header in arrays.headers.items()}
+        entries = {
+            entry.filename.removesuffix(".npy"): entry
+            for entry in archive.infolist()
+            if entry.filename.endswith(".npy")
+        }
+        headers: dict[str, _Header] = {}
+        for name, entry in entries.items():
+            with archive.open(entry) as stream:
+                headers[name] = _read_header(stream)
+
+        def read(name: str) -> NDArray[Any]:
+            with archive.open(entries[name]) as stream:
+                stream.read(headers[name].n_before)
+                what = f"The array '{name[:80]}'"
+                return _read_values(stream, headers[name], entries[name].file_size, what, limits)
+
+        subjects = _subject_names(headers, read, limits)
+        if set(_COHORT_KEYS) <= set(headers):
+            if not all(headers[name].declared.is_numeric for name in _COHORT_KEYS):
+                raise InputError(_IN_AN_ARCHIVE)
+            return _concatenated_series(read("series"), read("n_timepoints"), subjects, limits)
+        declared = {name: header.declared for name, header in headers.items()}
         name = choose_variable(declared, context.options.variable, limits)
-        array = arrays.read(name)
+        array = read(name)
     return _cut(name, array, context.options.subject_axis, subjects)
 
 
@@ -385,12 +348,14 @@ def _is_symmetric(matrix: NDArray[Any]) -> bool:
     return matrix.shape[0] == matrix.shape[1] and bool(np.allclose(matrix, matrix.T, equal_nan=True))
 
 
-def _subject_names(arrays: _ArrayArchive, limits: Limits) -> list[str] | None:
-    name = next((key for key in _SUBJECT_KEYS if key in arrays.headers), None)
-    if name is None or arrays.headers[name].dtype.kind not in "USiuf":
+def _subject_names(
+    headers: Mapping[str, _Header], read: Callable[[str], NDArray[Any]], limits: Limits
+) -> list[str] | None:
+    name = next((key for key in _SUBJECT_KEYS if key in headers), None)
+    if name is None or headers[name].dtype.kind not in "USiuf":
         return None
-    limits.check("subjects", arrays.headers[name].n_values, "The file")
-    names = np.ascontiguousarray(np.ravel(arrays.read(name)))
+    limits.check("subjects", math.prod(headers[name].shape), "The file")
+    names = np.ascontiguousarray(np.ravel(read(name)))
     if (
         names.dtype.kind == "U"
         and (names.view(np.dtype("u4").newbyteorder(names.dtype.byteorder)) > sys.maxunicode).any()

@@ -93,14 +93,24 @@ def read_nifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
     cleaning |= {"smoothing_fwhm": options["smoothing_mm"], "standardize": None}  # whose default, False, is to go
     confounds, kept_volumes = _load_confounds(path, options["confounds"], Path(options["root"]))
     fit: dict[str, Any] = {"confounds": confounds, "sample_mask": kept_volumes}
-    labels = None if options["labels"] is None else _load(Path(options["labels"]), limits)
+    labels_path = Path(options["labels"] or "")
+    labels = None if options["labels"] is None else _load(labels_path, limits)
     allow_memory(_NIFTI_COPIES * 8 * (_n_voxels(image) + (0 if labels is None else _n_voxels(labels))), limits)
     series = (
         _series_of_spheres(image, options, cleaning, fit)
         if labels is None
         else _series_of_labels(image, labels, cleaning, fit, limits)
     )
-    return {"tr": tr, "used": _used(options, tr, series, image)}, np.asarray(series, dtype=np.float64)
+    used = {  # for the provenance
+        "regions": f"spheres of {options['radius_mm']:g} mm" if labels is None else f"labels of {labels_path.name}",
+        "confounds": options["confounds"] or "none",
+        "volumes left out": image.shape[3] - len(series),
+        "TR": tr,
+        "smoothing mm": options["smoothing_mm"],
+        "low-pass Hz": options["low_pass"],
+        "high-pass Hz": options["high_pass"],
+    }
+    return {"tr": tr, "used": {name: value for name, value in used.items() if value is not None}}, series
 
 
 def _load(path: Path, limits: Limits) -> Any:
@@ -211,25 +221,21 @@ def _check_reached(image: Any, seeds: FloatArray, radius_mm: float) -> None:
 
 def _run(masker: Any, image: Any, fit: dict[str, Any]) -> FloatArray:
     try:
-        _check_not_empty(image)
+        volumes = (np.asarray(image.dataobj[..., volume]) for volume in (0, -1))
+        if all(values.min() == values.max() for values in volumes):  # no brain, which would take as long as any other
+            raise InputError(
+                "The image is empty: all voxels of its first volume have one value, and all of its last. Give the "
+                "preprocessed image."
+            )
         return np.asarray(masker.fit_transform(image, **fit), dtype=np.float64)
     except (InputError, MemoryError):
         raise
     except Exception as error:  # nilearn, scipy and nibabel on headers and voxels that make no sense
-        reason = (str(error).strip().splitlines() or [""])[0][:200] or type(error).__name__
-        raise DamagedFile(f"The regions could not be extracted: {reason}") from None
+        raise DamagedFile(f"The regions could not be extracted: {_first_line(error)}") from None
 
 
-def _check_not_empty(image: Any) -> None:
-    """Refuse an image without a brain in it, which would take as long as any other."""
-    for volume in (0, -1):
-        values = np.asarray(image.dataobj[..., volume])
-        if values.min() != values.max():
-            return
-    raise InputError(
-        "The image is empty: all voxels of its first volume have one value, and all of its last. Give the preprocessed "
-        "image."
-    )
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [""])[0][:200] or type(error).__name__
 
 
 def _header_tr(image: Any) -> float | None:
@@ -249,7 +255,11 @@ def _load_confounds(path: Path, strategy: str | None, root: Path) -> tuple[Any, 
     from nilearn.interfaces.fmriprep import load_confounds_strategy
 
     for sidecar in path.parent.glob("*confounds*"):
-        if sidecar.is_symlink() and not _leads_into(sidecar, root):
+        try:
+            leads_out = sidecar.is_symlink() and not sidecar.resolve().is_relative_to(root.resolve())
+        except (RuntimeError, OSError):  # a loop
+            leads_out = True
+        if leads_out:
             raise InputError(f"The confounds '{sidecar.name}' are a link that leads out of the folder. Copy the file.")
         if not sidecar.is_file():
             raise InputError(f"The confounds '{sidecar.name}' are no file. Remove what has this name.")
@@ -257,10 +267,9 @@ def _load_confounds(path: Path, strategy: str | None, root: Path) -> tuple[Any, 
         confounds, kept = load_confounds_strategy(str(path), denoise_strategy=strategy)
         n_volumes, n_confounds = len(confounds) if kept is None else len(kept), confounds.shape[1]
     except Exception as error:  # nilearn and pandas each raise their own
-        first = (str(error).strip().splitlines() or [""])[0][:200] or type(error).__name__
         raise InputError(
-            f"The confounds for strategy '{strategy}' could not be loaded: {first} They are read from fMRIPrep's "
-            "'_desc-confounds_timeseries.tsv' (and .json) beside the image."
+            f"The confounds for strategy '{strategy}' could not be loaded: {_first_line(error)} They are read from "
+            "fMRIPrep's '_desc-confounds_timeseries.tsv' (and .json) beside the image."
         ) from None
     if n_confounds >= n_volumes - 1:
         raise InputError(
@@ -268,28 +277,6 @@ def _load_confounds(path: Path, strategy: str | None, root: Path) -> tuple[Any, 
             "which leaves no signal. Choose a milder strategy."
         )
     return confounds, kept
-
-
-def _leads_into(link: Path, root: Path) -> bool:
-    try:
-        return link.resolve().is_relative_to(root.resolve())
-    except (RuntimeError, OSError):  # a loop
-        return False
-
-
-def _used(
-    options: Mapping[str, Any], tr: float | None, series: FloatArray, image: Any
-) -> dict[str, str | float | bool]:
-    """What was done, for the provenance."""
-    labels = options["labels"]
-    used: dict[str, str | float | bool] = {
-        "regions": f"labels of {Path(labels).name}" if labels else f"spheres of {options['radius_mm']:g} mm",
-        "confounds": options["confounds"] or "none",
-        "volumes left out": image.shape[3] - len(series),
-    }
-    further = {"smoothing mm": "smoothing_mm", "low-pass Hz": "low_pass", "high-pass Hz": "high_pass"}
-    given = {"TR": tr, **{name: options[key] for name, key in further.items()}}
-    return used | {name: value for name, value in given.items() if value is not None}
 
 
 # CIFTI-2 files of the Human Connectome Project and XCP-D: series and connectivity of parcels, series of grayordinates.
@@ -323,7 +310,8 @@ def read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
     image = _open(path, limits)
     axes = _axes(image)
     if all(isinstance(axis, cifti2_axes.ParcelsAxis) for axis in axes):
-        return {"names": _names(axes[1], limits), "used": {}}, _values(image, limits)
+        limits.check("regions", len(axes[1]), "The file")
+        return {"names": list(map(str, axes[1].name)), "used": {}}, _values(image, limits)
     series = next((axis for axis in axes if isinstance(axis, cifti2_axes.SeriesAxis)), None)
     if series is None:
         raise InputError("The CIFTI file holds neither series nor connectivity of parcels.")
@@ -331,14 +319,15 @@ def read_cifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
     limits.check("timepoints", image.shape[time], "The file")
     in_seconds = str(series.unit).upper() == "SECOND" and 0 < series.step < 100
     answer: dict[str, Any] = {"tr": float(series.step) if in_seconds else None, "used": {}}
-    if isinstance(axes[1 - time], cifti2_axes.ParcelsAxis):
-        answer["names"] = _names(axes[1 - time], limits)
+    other = axes[1 - time]
+    if isinstance(other, cifti2_axes.ParcelsAxis):
+        limits.check("regions", len(other), "The file")
         values = _values(image, limits)
-        return answer, values if time == 0 else values.T
+        return {**answer, "names": list(map(str, other.name))}, values if time == 0 else values.T
     if options["labels"] is None:
         raise InputError("A dense series needs its parcels: give a label file that ends in .dlabel.nii.")
     labels = Path(options["labels"])
-    names, own = _labels_of(axes[1 - time], _open(labels, limits), limits)
+    names, own = _labels_of(other, _open(labels, limits), limits)
     means = _cifti_means(image, time, own, len(names), limits)
     return {**answer, "names": names, "used": {"regions": f"labels of {labels.name}"}}, means
 
@@ -384,11 +373,6 @@ def _values(image: Any, limits: Limits) -> FloatArray:
     allow_memory(_CIFTI_COPIES * 8 * int(image.shape[0]) * int(image.shape[1]), limits)
     with library("a CIFTI file", _ADVICE):
         return np.asarray(image.dataobj, dtype=np.float64)
-
-
-def _names(axis: Any, limits: Limits) -> list[str]:
-    limits.check("regions", len(axis), "The file")
-    return [str(name) for name in axis.name]
 
 
 def _labels_of(dense: Any, labels: Any, limits: Limits) -> tuple[list[str], NDArray[np.int64]]:
