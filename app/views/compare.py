@@ -129,7 +129,7 @@ def _show_design(view: View, options: ComparisonOptions) -> bool:
             st.metric("Residual degrees of freedom", max(design.degrees, 0), width="content", border=True)
         if design.covariates:
             _show_costs(planned)
-        check_design(design, sum(people.sizes.values()))
+        check_design(design)
     except InputError as error:
         st.error(plain(str(error)), icon=":material/block:")
         return False

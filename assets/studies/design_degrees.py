@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.groups.compare import group_effect
 from biobgt.groups.design import group_design, overstatement
+from biobgt.groups.permutation import group_effect
 
 HERE = Path(__file__).parent
 SIZES = (8, 12, 16, 24, 40)

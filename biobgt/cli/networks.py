@@ -206,7 +206,7 @@ def compare(
     chosen = {**asked.as_dict(), **modules.as_dict(), **entanglement.as_dict()}
     options = ComparisonOptions(first=groups[0], second=groups[1], **chosen)
     planned = plan_comparison(cohort, options)
-    check_design(planned.people.design, sum(planned.people.sizes.values()))
+    check_design(planned.people.design)
     settings = whole_connectivity(cohort.kind) if options.of == NETWORKS else settings
     with results_folder(out, job=f"compare {options.of}") as folder:
         path = folder / f"compare_{options.of}.csv"

@@ -272,10 +272,6 @@ _ALL_OF_IT = 1 - 1e-9
 _NAMED = 6  # values of a covariate that a sentence names
 
 
-class DesignError(InputError):
-    """Covariates that two groups cannot be compared with; without some of them they can."""
-
-
 @dataclass(frozen=True, eq=False)
 class Design:
     """Covariates of a comparison of two groups, counted.
@@ -341,20 +337,31 @@ def group_design(covariates: pd.DataFrame | None, patients: NDArray[np.bool_]) -
     )
 
 
-def check_design(design: Design, n_subjects: int) -> None:
+def check_design(design: Design) -> None:
     """Refuse covariates that cannot be told from the group, or that leave too few residual degrees of freedom."""
     if not design.covariates:
         return
     if named := _confounded_completely(design):
-        raise DesignError(
-            f"The groups cannot be told apart from {listed(named)}: {_why_confounded(design, named)}. Leave "
-            f"{listed(named)} out ({_without(named)}), or add subjects of both groups who are alike in "
+        why = "together they say which group a subject is of"
+        if len(named) == 1:
+            (name,) = named
+            one_side = f"every value of {name} has subjects of one group only"
+            why = one_side if name in design.one_group else f"{name} is one number for each group"
+        raise InputError(
+            f"The groups cannot be told apart from {listed(named)}: {why}. Leave {listed(named)} out "
+            f"({_without(named)}), or add subjects of both groups who are alike in "
             f"{'it' if len(named) == 1 else 'them'}."
         )
     if design.degrees < LEAST_DEGREES:
-        takes = ", ".join(f"{name} takes {n} of {n_subjects}" for name, n in _by_cost(design))
-        costly = _enough_to_leave_out(design)
-        raise DesignError(
+        n_subjects = len(design.columns)
+        by_cost = sorted(design.taken.items(), key=lambda pair: -pair[1])
+        takes = ", ".join(f"{name} takes {n} of {n_subjects}" for name, n in by_cost)
+        left, costly = design.degrees, []
+        for name, cost in by_cost:  # until enough degrees are left or no covariate remains
+            if left < LEAST_DEGREES:
+                costly.append(name)
+                left += cost
+        raise InputError(
             f"{counted(n_subjects, 'subject')} with these covariates leave "
             f"{counted(max(design.degrees, 0), 'residual degree')} of freedom, and an adjusted comparison needs at "
             f"least {LEAST_DEGREES}: {takes}, intercept and group 2. With fewer the effect size d is inflated. Leave "
@@ -442,29 +449,6 @@ def _share_explained(columns: FloatArray, patients: NDArray[np.bool_]) -> float:
     return float(np.clip(1 - left @ left / (group @ group), 0, 1))
 
 
-def _why_confounded(design: Design, named: Sequence[str]) -> str:
-    if len(named) == 1 and named[0] in design.one_group:
-        return f"every value of {named[0]} has subjects of one group only"
-    if len(named) == 1:
-        return f"{named[0]} is one number for each group"
-    return "together they say which group a subject is of"
-
-
-def _by_cost(design: Design) -> list[tuple[str, int]]:
-    return sorted(design.taken.items(), key=lambda pair: -pair[1])
-
-
-def _enough_to_leave_out(design: Design) -> list[str]:
-    """The covariates to leave out, those that take most first, until enough degrees are left or none remains."""
-    left, chosen = design.degrees, []
-    for name, cost in _by_cost(design):
-        if left >= LEAST_DEGREES:
-            break
-        chosen.append(name)
-        left += cost
-    return chosen
-
-
 def _without(names: Sequence[str]) -> str:
     return "on the command line " + " ".join(f"--without {name}" for name in names)
 
@@ -491,6 +475,8 @@ class ComparedPeople:
         Means and common values over each person's rows; None without covariates.
     complete : ndarray of bool, shape (n_people,)
         Who has all covariates; the others are left out.
+    sizes : dict of str to int
+        People of each group who are not left out.
     design : Design
         Of those who are not left out.
     """
@@ -501,17 +487,13 @@ class ComparedPeople:
     groups: NDArray[np.object_]
     covariates: pd.DataFrame | None
     complete: NDArray[np.bool_]
+    sizes: dict[str, int]
     design: Design
 
     @property
     def patients(self) -> NDArray[np.bool_]:
         """Who is of the second group, of those who are not left out."""
         return np.asarray(self.groups[self.complete] == self.between[1])
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """People of each group who are not left out."""
-        return _sizes(self.groups[self.complete], self.between)
 
     @property
     def n_dropped(self) -> int:
@@ -567,13 +549,13 @@ def compared_people(
     if known is not None and not complete.any():
         worst = str(known.isna().mean().idxmax())
         raise InputError(f"No subject has all covariates; '{worst}' is missing most often. Leave it out.")
-    sizes = _sizes(own[complete], between)
+    sizes = {name: int((own[complete] == name).sum()) for name in between}
     if min(sizes.values()) < FEWEST_COMPARED:
         whom = "people" if known is None else "people with all covariates"
         counts = ", ".join(f"{name} has {n}" for name, n in sizes.items())
         raise InputError(f"Each group needs {FEWEST_COMPARED} {whom}; {counts}.")
     design = group_design(None if known is None else known[complete], own[complete] == between[1])
-    return ComparedPeople(between, chosen, tuple(rows["subject"]), own, known, complete, design)
+    return ComparedPeople(between, chosen, tuple(rows["subject"]), own, known, complete, sizes, design)
 
 
 def _by_person(known: pd.DataFrame, owners: "pd.Series[str]") -> pd.DataFrame:
@@ -589,7 +571,3 @@ def _by_person(known: pd.DataFrame, owners: "pd.Series[str]") -> pd.DataFrame:
             raise InputError(f"Subject '{n_values.idxmax()}' has two values of '{name}'; keep one per person.")
         merged[name] = column.first()
     return pd.DataFrame(merged)
-
-
-def _sizes(groups: NDArray[np.object_], between: tuple[str, str]) -> dict[str, int]:
-    return {name: int((groups == name).sum()) for name in between}

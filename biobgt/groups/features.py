@@ -1,4 +1,11 @@
-"""What two groups of a cohort can be compared in, and the comparison of a measured cohort or of attention."""
+"""What two groups of a cohort are compared in, and the comparison of a measured cohort or of attention.
+
+A comparison is planned before anything is measured: :func:`plan_comparison` finds the people, counts what covariates
+take and refuses what cannot be compared. :func:`subject_features` makes a row of numbers per subject, one after the
+other on the page and many at once on the command line; :func:`compare_features` puts them to the test of
+:func:`biobgt.groups.compare_groups`, and :func:`comparison_rows` makes of it a table that says all that a reader must
+know. Several recordings of one person are averaged before the test.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -39,19 +46,9 @@ from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
 from biobgt.modules.partition import ModuleLabels, module_blocks, module_contrast, module_names
 from biobgt.results.measured import Measured
 
-# What two groups of a cohort can be compared in, and the comparison of a measured cohort.
 
-
-# What two groups of a cohort can be compared in: connectivity between networks, segregation, hubs.
-#
-# :func:`subject_features` makes a row of numbers per subject; :func:`compare_features` puts them to the test of
-# :func:`biobgt.groups.compare_groups` and :func:`comparison_rows` makes of it a table that says all that a reader
-# must know. Several recordings of one person are averaged before the test.
-
-
-# Networks are compared in the whole connectivity, whatever graphs are made of it elsewhere.
 def whole_connectivity(kind: ConnectivityKind) -> ConnectomeSettings:
-    """The settings of it: correlations as Fisher z, other weights as they are."""
+    """The settings in which networks are compared, whatever graphs are made elsewhere; correlations as Fisher z."""
     return ConnectomeSettings(estimator="fisher-z" if kind.functional else PEARSON, sign="signed", threshold="none")
 
 
@@ -71,102 +68,6 @@ class CohortFeatures:
     values: FloatArray
     names: tuple[str, ...]
     measured: str
-
-
-def _two_groups(cohort: Cohort, between: tuple[str, str]) -> Cohort:
-    """Return the subjects of two groups, or say why they cannot be compared."""
-    sizes = cohort.group_sizes
-    if not sizes:
-        raise InputError(f"No subject of '{cohort.name}' has a group. Name a table of groups with --phenotypes.")
-    check_groups(between, sizes)
-    chosen = cohort.select(lambda subject: subject.group in between)
-    for name in between:
-        n_persons = len(set(chosen.group(name).persons))
-        if n_persons < FEWEST_COMPARED:
-            raise InputError(
-                f"Group '{name}' has {counted(n_persons, 'subject')}; a comparison needs {FEWEST_COMPARED} in each "
-                "group."
-            )
-    return chosen
-
-
-def compare_features(
-    cohort: Cohort,
-    features: CohortFeatures,
-    between: tuple[str, str],
-    *,
-    covariates: pd.DataFrame | None = None,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
-) -> GroupComparison:
-    """Compare two groups of a cohort in every feature; see :func:`biobgt.groups.compare_groups`.
-
-    Parameters
-    ----------
-    cohort : Cohort
-    features : CohortFeatures
-        Of the cohort's subjects, in their order.
-    between : (str, str)
-        Controls and patients; a positive difference is higher in the second.
-    covariates : DataFrame, n_subjects rows, optional
-        In the order of the cohort, see :func:`biobgt.groups.covariates_of`.
-    permutations, seed : int
-
-    Returns
-    -------
-    GroupComparison
-        A note says where subjects are too few for a small p.
-    """
-    found = compare_groups(
-        features.values,
-        [subject.group for subject in cohort],
-        subjects=cohort.persons,
-        between=between,
-        covariates=covariates,
-        features=features.names,
-        permutations=permutations,
-        seed=seed,
-    )
-    ways = _ways_to_share_out(found.n_subjects[between[0]], found.n_subjects[between[1]])
-    if ways >= permutations or found.covariates:
-        return found
-    few = (
-        f"With so few subjects there are only {ways:,} ways to permute the groups, so p cannot be smaller than about "
-        f"{1 / ways:.2g}."
-    )
-    return replace(found, notes=(*found.notes, few))
-
-
-def _ways_to_share_out(first: int, second: int) -> int:
-    """In how many ways people can form the two groups; of equal groups the exchanged ones count once."""
-    ways = math.comb(first + second, first)
-    return ways // 2 if first == second else ways
-
-
-def comparison_rows(found: GroupComparison, *, simulated: bool) -> pd.DataFrame:
-    """One row per feature that can stand alone: the test, n of both groups, covariates, permutations and seed.
-
-    ``residual_degrees`` are those of the adjusted test, ``group_explained`` is the share of the group's variance that
-    the covariates explain. The column ``simulated`` is that of the cohort.
-    """
-    table = found.table.copy()
-    for place, (group, n) in enumerate(found.n_subjects.items(), start=1):
-        table.insert(place, f"n_{group}", n)
-    return table.assign(
-        covariates=", ".join(found.covariates) or "none",
-        residual_degrees=found.design.degrees,
-        group_explained=found.design.explained,
-        permutations=found.permutations,
-        seed=found.seed,
-        simulated=simulated,
-    )
-
-
-# Two groups of a measured cohort compared, subject by subject, each result once.
-#
-# A comparison is planned before anything is measured: :func:`plan_comparison` finds the people, counts what covariates
-# take and refuses what cannot be compared. The page and its figures then measure one subject after the other, and the
-# command line many at once; :func:`biobgt.groups.features.compare_features` tests both alike.
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +99,17 @@ def plan_comparison(cohort: Cohort, options: ComparisonOptions) -> PlannedCompar
 
     Covariates have no part in a comparison of modules.
     """
-    chosen = _two_groups(cohort, options.groups)
+    if not cohort.group_sizes:
+        raise InputError(f"No subject of '{cohort.name}' has a group. Name a table of groups with --phenotypes.")
+    check_groups(options.groups, cohort.group_sizes)
+    chosen = cohort.select(lambda subject: subject.group in options.groups)
+    for name in options.groups:
+        n_persons = len(set(chosen.group(name).persons))
+        if n_persons < FEWEST_COMPARED:
+            raise InputError(
+                f"Group '{name}' has {counted(n_persons, 'subject')}; a comparison needs {FEWEST_COMPARED} in each "
+                "group."
+            )
     named = options.named_covariates
     if options.of == MODULES:
         if named:
@@ -219,11 +130,6 @@ def subject_features(measured: Measured, options: ComparisonOptions) -> CohortFe
     """What one subject brings to a comparison, values of shape (1, n_features)."""
     function, *asked = _question(options)
     return function(measured, *asked)
-
-
-def _join_features(each: Sequence[CohortFeatures]) -> CohortFeatures:
-    """The features of several subjects, in their order."""
-    return CohortFeatures(np.vstack([one.values for one in each]), each[0].names, each[0].measured)
 
 
 def has_features(measured: Measured, options: ComparisonOptions) -> bool:
@@ -298,6 +204,73 @@ def _segregation(measured: Measured, options: ModuleOptions) -> CohortFeatures:
     return CohortFeatures(np.array([list(found.values())], dtype=float), tuple(found), "modularity and segregation")
 
 
+def compare_features(
+    cohort: Cohort,
+    features: CohortFeatures,
+    between: tuple[str, str],
+    *,
+    covariates: pd.DataFrame | None = None,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> GroupComparison:
+    """Compare two groups of a cohort in every feature; see :func:`biobgt.groups.compare_groups`.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    features : CohortFeatures
+        Of the cohort's subjects, in their order.
+    between : (str, str)
+        Controls and patients; a positive difference is higher in the second.
+    covariates : DataFrame, n_subjects rows, optional
+        In the order of the cohort, see :func:`biobgt.groups.covariates_of`.
+    permutations, seed : int
+
+    Returns
+    -------
+    GroupComparison
+        A note says where subjects are too few for a small p.
+    """
+    found = compare_groups(
+        features.values,
+        [subject.group for subject in cohort],
+        subjects=cohort.persons,
+        between=between,
+        covariates=covariates,
+        features=features.names,
+        permutations=permutations,
+        seed=seed,
+    )
+    first, second = found.n_subjects.values()
+    ways = math.comb(first + second, first) // (2 if first == second else 1)  # equal groups can be exchanged
+    if ways >= permutations or found.covariates:
+        return found
+    few = (
+        f"With so few subjects there are only {ways:,} ways to permute the groups, so p cannot be smaller than about "
+        f"{1 / ways:.2g}."
+    )
+    return replace(found, notes=(*found.notes, few))
+
+
+def comparison_rows(found: GroupComparison, *, simulated: bool) -> pd.DataFrame:
+    """One row per feature that can stand alone: the test, n of both groups, covariates, permutations and seed.
+
+    ``residual_degrees`` are those of the adjusted test, ``group_explained`` is the share of the group's variance that
+    the covariates explain. The column ``simulated`` is that of the cohort.
+    """
+    table = found.table.copy()
+    for place, (group, n) in enumerate(found.n_subjects.items(), start=1):
+        table.insert(place, f"n_{group}", n)
+    return table.assign(
+        covariates=", ".join(found.covariates) or "none",
+        residual_degrees=found.design.degrees,
+        group_explained=found.design.explained,
+        permutations=found.permutations,
+        seed=found.seed,
+        simulated=simulated,
+    )
+
+
 def compare_measured(
     measured: Measured, options: ComparisonOptions, known: Sequence[CohortFeatures] = ()
 ) -> tuple[str, GroupComparison]:
@@ -319,7 +292,8 @@ def compare_measured(
             "subjects or columns differ. Bring the same table of phenotypes, or compare the groups anew."
         )
     options = replace(options, covariates_sha256="")
-    features = _join_features(known or [subject_features(measured.of(name), options) for name in planned.cohort.ids])
+    each = known or [subject_features(measured.of(name), options) for name in planned.cohort.ids]
+    features = replace(each[0], values=np.vstack([one.values for one in each]))
     return features.measured, _comparison(measured, options, planned, features)
 
 
@@ -345,9 +319,6 @@ def _comparison(
         permutations=options.n_permutations,
         seed=options.seed,
     )
-
-
-# Attention of two groups, compared between functional modules; and what a group has in common.
 
 
 # Attention of two groups, compared between functional modules, with overall connectivity adjusted for and without.
@@ -462,31 +433,24 @@ def _compare(
     return AttentionComparison(replace(by_block, table=table), contrast)
 
 
-# The functional modules of a group's mean connectivity.
-
-
-def louvain_labels(
-    connectivity: NDArray[np.float32], atlas: Atlas, *, level: float = LEVELS["absolute"].default, seed: int = 0
-) -> list[str]:
+def louvain_labels(connectivity: NDArray[np.float32], atlas: Atlas) -> list[str]:
     """Louvain modules of a group's mean connectivity, named by the networks in them.
 
     Parameters
     ----------
     connectivity : ndarray, shape (n_regions, n_regions)
+        Positive connections of at least the default level make the graph.
     atlas : Atlas
         Its first functional labelling gives the names.
-    level : float
-        Positive connections of at least this weight make the graph.
-    seed : int
-        Of Louvain's runs.
 
     Returns
     -------
     list of str, length n_regions
         Regions without connections are "no module".
     """
-    graph = graph_from_connectivity(connectivity.astype(np.float64), ConnectomeSettings(level=level), atlas=atlas)
-    partition = find_modules(graph, ModuleOptions(seed=seed))
+    settings = ConnectomeSettings(level=LEVELS["absolute"].default)
+    graph = graph_from_connectivity(connectivity.astype(np.float64), settings, atlas=atlas)
+    partition = find_modules(graph, ModuleOptions())
     networks = functional_labels(atlas, next(iter(atlas.labels))) if atlas.labels else None
     names = module_names(partition, networks)
     return [names.get(module, "no module") for module in partition.labels.tolist()]

@@ -21,7 +21,7 @@ from biobgt.data.cohort import Cohort, average_by_person, people_in_order
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.groups import compare_attention
-from biobgt.groups.compare import PERMUTATIONS, CohortDifferences, as_card, difference_likeness
+from biobgt.groups.compare import PERMUTATIONS
 from biobgt.groups.design import (
     LEAST_DEGREES,
     coded,
@@ -32,6 +32,7 @@ from biobgt.groups.design import (
     overall_connectivity,
 )
 from biobgt.groups.features import AttentionComparison
+from biobgt.groups.permutation import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import ensemble_tensors, fingerprints, id_hashes, member_ranges, written_hashes
 from biobgt.model.network import BioBGT
@@ -694,8 +695,11 @@ def _disorder_likeness(joined: JoinedCohorts, attention: NDArray[np.float32]) ->
         differences, names = _differences(cohort, values[joined.rows(number)])
         cohorts.append(differences)
         adjusted[cohort.name] = ", ".join(names)
-    found = difference_likeness(cohorts, permutations=PERMUTATIONS, seed=0)
-    return as_card(found, blocks=values.shape[1], permutations=PERMUTATIONS, covariates=adjusted)
+    shared = {"blocks": values.shape[1], "permutations": PERMUTATIONS, "covariates": adjusted}
+    return [
+        one | {"r": round(one["r"], 4), "expected": round(one["expected"], 4), "p": round(one["p"], 5)} | shared
+        for one in difference_likeness(cohorts, permutations=PERMUTATIONS, seed=0)
+    ]
 
 
 def _differences(cohort: Cohort, values: NDArray[np.float64]) -> tuple[CohortDifferences, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import _make_figure
 from biobgt.groups.compare import ComparisonOptions, compare_groups
-from biobgt.groups.features import _join_features, subject_features
+from biobgt.groups.features import subject_features
 from biobgt.hubs import hub_table
 from biobgt.modules import find_modules
 from biobgt.modules import structure as finding
@@ -78,13 +78,13 @@ def test_demo_is_compared_at_once_and_badged(open_compare, cohort):
     page = open_compare(second_group="AD")
     chosen = cohort.select(lambda subject: subject.group in ("NC", "AD"))
     options = ComparisonOptions(first="NC", second="AD")
-    features = _join_features([subject_features(Measured(cohort).of(name), options) for name in chosen.ids])
+    features = [subject_features(Measured(cohort).of(name), options) for name in chosen.ids]
     expected = compare_groups(
-        features.values,
+        np.vstack([one.values for one in features]),
         [subject.group for subject in chosen],
         subjects=chosen.persons,
         between=("NC", "AD"),
-        features=features.names,
+        features=features[0].names,
     ).table.set_index("feature")
     found = drawn(page)
     assert len(found) == len(expected) == 15  # AAL-90 has five networks

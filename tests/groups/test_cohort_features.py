@@ -7,18 +7,19 @@ import pandas as pd
 import pytest
 
 from biobgt.base.errors import InputError
-from biobgt.data.atlas import Atlas
+from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.design import complete_covariates
 from biobgt.groups.features import (
     CohortFeatures,
-    _join_features,
-    _two_groups,
     compare_features,
     comparison_rows,
+    louvain_labels,
+    plan_comparison,
     subject_features,
 )
+from biobgt.model.attention import functional_labels
 from biobgt.results.measured import Measured
 
 ATLAS = Atlas(
@@ -45,7 +46,12 @@ def cohort() -> Cohort:
 
 def features(cohort: Cohort, **options) -> CohortFeatures:
     asked = ComparisonOptions(first="NC", second="ASD", runs=1, **options)
-    return _join_features([subject_features(Measured(cohort).of(name), asked) for name in cohort.ids])
+    each = [subject_features(Measured(cohort).of(name), asked) for name in cohort.ids]
+    return replace(each[0], values=np.vstack([one.values for one in each]))
+
+
+def compared(cohort, first, second):
+    return plan_comparison(cohort, ComparisonOptions(first=first, second=second, covariates=("none",))).cohort
 
 
 def test_networks_are_pairs_that_have_connections(cohort):
@@ -107,7 +113,7 @@ def test_recordings_of_one_person_count_once(cohort):
     assert found.n_repeated == 1
     alone = renamed.select(lambda subject: subject.group == "ASD" or subject.id.startswith("sub-01"))
     with pytest.raises(InputError, match="Group 'NC' has 1 subject"):
-        _two_groups(alone, ("NC", "ASD"))
+        compared(alone, "NC", "ASD")
 
 
 def test_few_subjects_are_told_that_p_cannot_be_small(cohort):
@@ -122,16 +128,16 @@ def test_few_subjects_are_told_that_p_cannot_be_small(cohort):
 
 def test_only_the_two_groups_are_kept_and_must_be_there(cohort):
     more = replace(cohort, subjects=(*cohort.subjects, Subject("s8", connectivity=_matrix(0.5, 0.1), group="ADHD")))
-    assert _two_groups(more, ("NC", "ASD")).ids == cohort.ids
+    assert compared(more, "NC", "ASD").ids == cohort.ids
     for between, sentence in (
         (("NC", "AD"), "No subject is of group 'AD'"),
         (("ADHD", "ASD"), "Group 'ADHD' has 1 subject"),
         (("NC", "NC"), "compared with itself"),
     ):
         with pytest.raises(InputError, match=sentence):
-            _two_groups(more, between)
+            compared(more, *between)
     with pytest.raises(InputError, match="has a group"):
-        _two_groups(cohort.with_groups(dict.fromkeys(cohort.ids)), ("NC", "ASD"))
+        compared(cohort.with_groups(dict.fromkeys(cohort.ids)), "NC", "ASD")
 
 
 def test_covariates_are_whole_or_refused(cohort):
@@ -147,9 +153,17 @@ def test_covariates_are_whole_or_refused(cohort):
         with pytest.raises(InputError, match=f"no covariate '{name}'. The phenotypes have: age, iq"):
             complete_covariates(table, [name])
     assert complete_covariates(table.assign(Gender="F"), ["sex"]).table["sex"].tolist() == ["F"] * 8
-    assert (
-        pd.isna(complete_covariates(table.assign(sex=["M", "n/a"] * 4), leave_out_incomplete=True).table)
-        .to_numpy()
-        .sum()
-        == 4
-    )
+    known = complete_covariates(table.assign(sex=["M", "n/a"] * 4), leave_out_incomplete=True).table
+    assert pd.isna(known).to_numpy().sum() == 4
+
+
+def test_labels_are_in_words_and_louvain_finds_what_was_planted():
+    atlas = load_atlas("aal90")
+    assert "visual cortex" in functional_labels(atlas, "paper")
+    planted = np.arange(90) % 3
+    connectivity = np.where(planted[:, None] == planted, 0.8, 0.05).astype(np.float32)
+    connectivity[-1] = connectivity[:, -1] = 0
+    np.fill_diagonal(connectivity, 1)
+    names = louvain_labels(connectivity, atlas)
+    groups = {frozenset(np.flatnonzero(np.array(names[:89]) == name).tolist()) for name in names[:89]}
+    assert groups == {frozenset(i for i in range(89) if i % 3 == k) for k in range(3)}
