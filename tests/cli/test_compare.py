@@ -15,7 +15,7 @@ from biobgt.groups.compare import Compared
 from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules import find_modules, measure_modules
-from biobgt.modules.compare import _module_difference, shuffled_changes
+from biobgt.modules.compare import group_module_difference, shuffled_changes
 from biobgt.modules.measures import ModuleOptions
 from biobgt.readers import read_cohort
 from biobgt.results.store import FolderStore
@@ -183,21 +183,15 @@ def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_coho
     asked = ("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", "modules", "--seed", 2)
     ended = run(*asked, "--out", tmp_path, "--workers", 1, "--permutations", 100)
     assert ended.code == 0, ended.err
-    first, second = (
-        [
-            find_modules(brain_graph(subject, small_cohort.atlas, ConnectomeSettings()), ModuleOptions(seed=2))
-            for subject in small_cohort.group(group)
-        ]
-        for group in ("NC", "AD")
-    )
-    expected = _module_difference(first, second, n_permutations=100, seed=2)
+    labels = {
+        subject.id: find_modules(brain_graph(subject, small_cohort.atlas, ConnectomeSettings()), ModuleOptions(seed=2))
+        for subject in small_cohort
+    }
+    expected = group_module_difference(small_cohort, ("NC", "AD"), labels, n_permutations=100, seed=2)
     row = pd.read_csv(tmp_path / "compare_modules.csv").iloc[0]
     assert row["ami"] == pytest.approx(expected.agreement.ami)
     assert row["p"] == pytest.approx(expected.p)
-    own = dict(
-        zip([one.id for group in ("NC", "AD") for one in small_cohort.group(group)], first + second, strict=True)
-    )
-    shuffled = [shuffled_changes(small_cohort, ("NC", "AD"), own, number=number, seed=2) for number in range(39)]
+    shuffled = [shuffled_changes(small_cohort, ("NC", "AD"), labels, number=number, seed=2) for number in range(39)]
     assert (row["changed_low"], row["changed_high"]) == (min(shuffled), max(shuffled))
     assert row["changed_p"] == (1 + sum(n >= len(expected.changed) for n in shuffled)) / 40
     assert (row["n_NC"], row["n_AD"], row["covariates"], bool(row["simulated"])) == (3, 3, "none", True)
