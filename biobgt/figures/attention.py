@@ -19,33 +19,9 @@ from biobgt.base.options import Options, option
 from biobgt.base.references import in_brackets
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed, percent, signed, whose
 from biobgt.data.atlas import LABELLINGS
+from biobgt.figures import drawing as draw
+from biobgt.figures import models
 from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
-from biobgt.figures.drawing import (
-    AS_IN_ATLAS,
-    ATLAS_ORDER,
-    UNLABELLED,
-    Axis,
-    Drawing,
-    Heatmap,
-    Panel,
-    RegionOrder,
-    Shades,
-    matrix_numbers,
-    order_option,
-    order_regions,
-)
-from biobgt.figures.models import (
-    ONE_MEMBER,
-    AskedModelOptions,
-    asked_model,
-    groups_of,
-    known_group,
-    model_of,
-    model_opening,
-    model_words,
-    spread_of_model,
-    subject_words,
-)
 from biobgt.figures.register import figure, model_figure
 from biobgt.model.attention import (
     PERMUTATIONS,
@@ -67,7 +43,6 @@ from biobgt.model.pretrained import TRIMMED
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biobgt.data.cohort import Cohort
     from biobgt.results.measured import Measured
 
 Matrix = NDArray[np.float64]
@@ -86,15 +61,6 @@ _LIKE_ATTENTION = "with rows normalised like those of attention, gives"
 _CITED = {"graphormer": "ying2021", "sat-pe": "chen2022"}
 
 
-def _layers(cohort: "Cohort") -> range:
-    """The mean and the layers that any model has: models stand side by side."""
-    return range(1 + max(model.n_layers for model in installed_models().values()))
-
-
-def _heads(cohort: "Cohort") -> range:
-    return range(1 + max(model.n_heads for model in installed_models().values()))
-
-
 def _numbered(what: str) -> Mapping[int, str]:
     return {0: "Mean", **{number: f"{what} {number}" for number in range(1, _MOST_NUMBERED)}}
 
@@ -107,7 +73,7 @@ class AttentionPartOptions(Options):
         0,
         title="Layer",
         help="A layer of the model, or the mean over layers.",
-        choices_of=_layers,
+        choices_of=lambda cohort: range(1 + max(one.n_layers for one in installed_models().values())),  # of any model
         of_model=True,
         low=0,
         shown=_numbered("Layer"),
@@ -117,7 +83,7 @@ class AttentionPartOptions(Options):
         0,
         title="Head",
         help="A head of attention, or the mean over heads.",
-        choices_of=_heads,
+        choices_of=lambda cohort: range(1 + max(one.n_heads for one in installed_models().values())),
         of_model=True,
         low=0,
         shown=_numbered("Head"),
@@ -172,9 +138,9 @@ class _AverageOptions(Options):
 class AttentionOrderOptions(Options):
     """The order of regions."""
 
-    order: str = order_option(
+    order: str = draw.order_option(
         next(iter(LABELLINGS)),
-        others={LOUVAIN: "By Louvain modules of the controls", **AS_IN_ATLAS},
+        others={LOUVAIN: "By Louvain modules of the controls", **draw.AS_IN_ATLAS},
         help="By functional module, by the Louvain modules of the controls' mean connectivity, or as in the atlas.",
         of_model=True,
         link="attention_order",
@@ -185,18 +151,18 @@ class AttentionOrderOptions(Options):
         """What a caption says after 'ordered by'."""
         if self.order == LOUVAIN:
             return "Louvain modules of the controls' mean connectivity"
-        if self.order == ATLAS_ORDER:
+        if self.order == draw.ATLAS_ORDER:
             return "their number in the atlas"
         return f"functional module ({LABELLINGS.get(self.order, self.order)})"
 
-    def regions(self, measured: "Measured", model: InstalledModel) -> RegionOrder:
+    def regions(self, measured: "Measured", model: InstalledModel) -> draw.RegionOrder:
         """The order of the model's regions."""
         n_regions = model.atlas.n_regions
-        if self.order == ATLAS_ORDER:
-            return order_regions(n_regions)
+        if self.order == draw.ATLAS_ORDER:
+            return draw.order_regions(n_regions)
         if self.order == LOUVAIN:
-            return order_regions(n_regions, cast("list[str | None]", _modules_of_controls(measured, model)))
-        return order_regions(n_regions, functional_labels(model.atlas, self.order))
+            return draw.order_regions(n_regions, cast("list[str | None]", _modules_of_controls(measured, model)))
+        return draw.order_regions(n_regions, functional_labels(model.atlas, self.order))
 
 
 @dataclass(frozen=True)
@@ -212,7 +178,9 @@ def _modules_of_controls(measured: "Measured", model: InstalledModel) -> list[st
     return louvain_labels(model.groups.connectivity[model.group_names[0]], model.atlas)
 
 
-def map_panel(matrix: Matrix, regions: Sequence[str], order: RegionOrder, shades: Shades, **about: Any) -> Panel:
+def map_panel(
+    matrix: Matrix, regions: Sequence[str], order: draw.RegionOrder, shades: draw.Shades, **about: Any
+) -> draw.Panel:
     """A square map of regions, its blocks named and coloured beside its rows.
 
     Parameters
@@ -226,14 +194,14 @@ def map_panel(matrix: Matrix, regions: Sequence[str], order: RegionOrder, shades
         ``title`` of the panel; ``hover`` and ``frames`` of the map.
     """
     title, names = about.pop("title", ""), [regions[region] for region in order.order]
-    named = [name for name, _, _ in order.blocks if name != UNLABELLED]
+    named = [name for name, _, _ in order.blocks if name != draw.UNLABELLED]
     colours = {name: MODULE_COLOURS[place % len(MODULE_COLOURS)] for place, name in enumerate(named)}
     drawn = matrix[np.ix_(order.order, order.order)]
-    return Panel(
+    return draw.Panel(
         title=title,
-        marks=[Heatmap(z=drawn, shades=shades, ids=order.order, **about)],
-        x=Axis(names=names, order=order),
-        y=Axis(
+        marks=[draw.Heatmap(z=drawn, shades=shades, ids=order.order, **about)],
+        x=draw.Axis(names=names, order=order),
+        y=draw.Axis(
             names=names,
             order=order,
             title=order.title,
@@ -249,7 +217,7 @@ SQUARE_MAPS: dict[str, Any] = {"legend": "above", "square_mm": _LARGEST_MM}
 def _map_grid(
     maps: Mapping[str, Matrix],
     regions: Sequence[str],
-    order: RegionOrder,
+    order: draw.RegionOrder,
     limits: tuple[float, float],
     rows: Sequence[int] = (),
 ) -> dict[str, Any]:
@@ -267,23 +235,25 @@ def _map_grid(
     rows : sequence of int
         How many maps stand in each row; empty for one row.
     """
-    shades = Shades(quantity=QUANTITY, low=limits[0], high=limits[1], colours=SEQUENTIAL, marked=UNIFORM)
+    shades = draw.Shades(quantity=QUANTITY, low=limits[0], high=limits[1], colours=SEQUENTIAL, marked=UNIFORM)
     hover = "%{y} looks at\n%{x}\n%{z:.2f} × uniform"
     drawn = [map_panel(matrix, regions, order, shades, title=title, hover=hover) for title, matrix in maps.items()]
-    columns, panels = max(rows, default=len(drawn)), list[Panel]()
+    columns, panels = max(rows, default=len(drawn)), list[draw.Panel]()
     for n in rows or (len(drawn),):
-        panels += [*drawn[:n], *[Panel()] * (columns - n)]
+        panels += [*drawn[:n], *[draw.Panel()] * (columns - n)]
         drawn = drawn[n:]
     return {"panels": panels, "columns": columns, "height": 0, **SQUARE_MAPS}
 
 
-def _maps_table(column: str, maps: Mapping[str, Matrix], regions: Sequence[str], order: RegionOrder) -> "pd.DataFrame":
+def _maps_table(
+    column: str, maps: Mapping[str, Matrix], regions: Sequence[str], order: draw.RegionOrder
+) -> "pd.DataFrame":
     """One row per map and region that looks, one column per region that is looked at."""
     import pandas as pd
 
     frames = []
     for name, matrix in maps.items():
-        frame = matrix_numbers(np.asarray(matrix, dtype=np.float64), regions, order)
+        frame = draw.matrix_numbers(np.asarray(matrix, dtype=np.float64), regions, order)
         frame.insert(0, column, name, allow_duplicates=True)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
@@ -366,31 +336,28 @@ class AttentionMapsOptions(AttentionOptions, _AverageOptions):
 
 
 @model_figure("attention_maps", "Attention of groups", takes=AttentionMapsOptions, least_mm=80)
-def attention_maps(measured: "Measured", options: AttentionMapsOptions) -> Drawing:
+def attention_maps(measured: "Measured", options: AttentionMapsOptions) -> draw.Drawing:
     """Mean attention of every group of a model, those of one with several cohorts cohort by cohort."""
-    model = model_of(measured, "attention_maps")
+    model = models.model_of(measured, "attention_maps")
     order, regions, sizes = options.regions(measured, model), model.atlas.regions, model.groups.n
     found, rows = _averaged_maps(model, options), [] if options.groups else [*map(len, model.readouts.values())]
     in_rows = [group for own in model.readouts.values() for group in own] or model.group_names
-    maps = {group: found[known_group(model, group)] for group in options.groups or in_rows}
+    maps = {group: found[models.known_group(model, group)] for group in options.groups or in_rows}
     low, high = options.ends or colour_limits(list(maps.values()))
     part = "\n" if rows else " "  # names of cohorts are long
     titled = {f"{group}{part}(n = {sizes[group]:,})": matrix for group, matrix in maps.items()}
     beside = {group: _beside_group(model, group, matrix, order) for group, matrix in maps.items()}
     of_groups = ", ".join(f"{sizes[group]:,} {group}" for group in maps)
-    return Drawing(
+    return models.model_drawing(
+        model,
+        f"group {options.average_words} attention of {of_groups}, {options.words}. Every subject was seen by "
+        f"{models.ONE_MEMBER}. {'Each row of maps is one cohort, its own controls first. ' if rows else ''}"
+        f"{_map_words(options.order_words)} One colour scale for all groups, from {low:.2f} to {high:.2f}: "
+        f"{'as chosen' if options.limits else _BEYOND}. {_connectivity_words(beside)}",
+        groups=options.groups,
         title=f"Attention of {model.name}",
-        simulated=model.simulates(options.groups or model.group_names),
-        **_map_grid(titled, regions, order, (low, high), rows),
-        caption=(
-            f"{model_opening(model, options.groups)}: group {options.average_words} attention of {of_groups}, "
-            f"{options.words}. Every subject was seen by {ONE_MEMBER}. "
-            f"{'Each row of maps is one cohort, its own controls first. ' if rows else ''}"
-            f"{_map_words(options.order_words)} One colour scale for all groups, from {low:.2f} to {high:.2f}: "
-            f"{'as chosen' if options.limits else _BEYOND}. {_connectivity_words(beside)}"
-        ),
         numbers=lambda: _maps_table("group", maps, regions, order),
-        **model_words(model),
+        **_map_grid(titled, regions, order, (low, high), rows),
     )
 
 
@@ -405,11 +372,11 @@ def _averaged_maps(model: InstalledModel, options: AttentionMapsOptions) -> Mapp
     if options.average == MEAN:
         return group_maps(model, options)
     options.check_whole("Median and trimmed maps")
-    spread = spread_of_model(model)
+    spread = models.spread_of_model(model)
     return spread.median if options.average == MEDIAN else spread.trimmed
 
 
-def _beside_group(model: InstalledModel, group: str, attention: Matrix, order: RegionOrder) -> BesideConnectivity:
+def _beside_group(model: InstalledModel, group: str, attention: Matrix, order: draw.RegionOrder) -> BesideConnectivity:
     """A group's attention beside its mean connectivity, with the modules by which regions are ordered."""
     return beside_connectivity(attention, model.groups.connectivity[group], order.labels)
 
@@ -421,9 +388,9 @@ def _beside_group(model: InstalledModel, group: str, attention: Matrix, order: R
     least_mm=80,
     example_of="abide-cc200",
 )
-def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> Drawing:
+def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> draw.Drawing:
     """Where several networks look on the same test subjects: the paper's figure 6."""
-    model, found = model_of(measured, "attention_systems"), load_systems_attention()
+    model, found = models.model_of(measured, "attention_systems"), load_systems_attention()
     if model.name != found.model:
         raise InputError(f"Other networks were trained on the subjects of model {found.model} only: choose it.")
     order, regions = options.regions(measured, model), model.atlas.regions
@@ -442,7 +409,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> D
         f"{PERMUTATIONS:,} permutations of the labels over regions, which ignore spatial autocorrelation."
     )
     auc = ", ".join(f"{title} {float(value):.2f}" for title, value in zip(maps, found.auc, strict=True))
-    return Drawing(
+    return draw.Drawing(
         title="Attention of three networks on the same subjects",
         simulated=model.simulates(model.group_names),
         **_map_grid(titled, regions, order, (low, high)),
@@ -461,12 +428,12 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> D
             f"each was chosen on the same validation subjects. Their attention is that on the {found.n_subjects} "
             "test subjects, mean over layers and heads.",
         ),
-        citations=(*model_words(model)["citations"], *(_CITED[key] for key in found.systems if key in _CITED)),
+        citations=(*models.model_words(model)["citations"], *(_CITED[key] for key in found.systems if key in _CITED)),
     )
 
 
 @dataclass(frozen=True)
-class SubjectAttentionOptions(AttentionOptions, AskedModelOptions):
+class SubjectAttentionOptions(AttentionOptions, models.AskedModelOptions):
     """Which model, which part of its attention, and which group stands beside the subject."""
 
     group: str = option(
@@ -481,10 +448,10 @@ class SubjectAttentionOptions(AttentionOptions, AskedModelOptions):
     of_graph=False,
     least_mm=80,
 )
-def subject_attention(measured: "Measured", options: SubjectAttentionOptions) -> Drawing:
+def subject_attention(measured: "Measured", options: SubjectAttentionOptions) -> draw.Drawing:
     """One subject's attention beside the mean of a group; the model runs on the subject."""
-    subject, model = measured.subject, asked_model(options, "subject_attention")
-    group = known_group(model, options.group or group_beside(subject.group, model.group_names))
+    subject, model = measured.subject, models.asked_model(options, "subject_attention")
+    group = models.known_group(model, options.group or group_beside(subject.group, model.group_names))
     options.check_part(model)
     order, regions = options.regions(measured, model), measured.atlas.regions
     own = select_attention(measured.explanation(model).attention[0], **options.selected)
@@ -496,7 +463,7 @@ def subject_attention(measured: "Measured", options: SubjectAttentionOptions) ->
     }
     warning = attention_warning(measured, model)
     trained = " (trained on simulated patients)" if model.simulated else ""
-    return Drawing(
+    return draw.Drawing(
         title=f"Attention of {subject.id}",
         simulated=subject.simulated or model.simulated,
         **_map_grid(maps, regions, order, colour_limits([own, mean])),
@@ -508,7 +475,7 @@ def subject_attention(measured: "Measured", options: SubjectAttentionOptions) ->
             f"{f'Caution: {warning}. ' if warning else ''}{NOT_A_DIAGNOSIS}"
         ),
         numbers=lambda: _maps_table("of", maps, regions, order),
-        **subject_words(model, warning),
+        **models.subject_words(model, warning),
     )
 
 
@@ -528,7 +495,7 @@ class AttentionReceivedOptions(AttentionPartOptions):
         "",
         title="Group",
         help="The group whose attention is shown; by default the controls.",
-        choices_of=groups_of,
+        choices_of=models.groups_of,
         of_model=True,
         in_a_row=True,
         link="received_group",
@@ -537,40 +504,35 @@ class AttentionReceivedOptions(AttentionPartOptions):
 
 
 @model_figure("attention_received", "Attention received, in the brain", takes=AttentionReceivedOptions)
-def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) -> Drawing:
+def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) -> draw.Drawing:
     """The attention that each region receives from all others, at its place in the brain."""
-    model = model_of(measured, "attention_received")
-    group = known_group(model, options.group or model.group_names[0])
+    model = models.model_of(measured, "attention_received")
+    group = models.known_group(model, options.group or model.group_names[0])
     options.check_part(model)
     received = attention_received(select_attention(model.groups.attention[group], **options.selected))
     look = {"values": received, "sizes": received, "quantity": "attention received (1 = uniform)"}
     brain = Brain.of(model.atlas, options.brain, **look)
     low, high, mean = float(received.min()), float(received.max()), float(received.mean())
 
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.DataFrame({"region": brain.regions, **brain.places, "attention received": received})
-
     def caption(where: str) -> str:
         nodes = options.brain == NODES
         place = f"on {where}" if nodes else brain.place_in(where)
         colour = "colour and size are" if nodes else "colour is"
         return (
-            f"{model_opening(model, (group,))}: attention that each region receives from all others in "
+            f"{models.model_opening(model, (group,))}: attention that each region receives from all others in "
             f"{model.groups.n[group]:,} {group}, {options.words}, {place}; {colour} multiples of uniform attention. "
             f"{capitalised(colour)} stretched over the whole range, {low:.2f} to {high:.2f}, which is "
             f"{percent((high - low) / mean)} of the mean. No region was tested; the highest values are those of "
             f"{', '.join(strongest_regions(received, brain.regions))}.{brain.left_out}"
         )
 
-    words = model_words(model)
+    words = models.model_words(model)
     return in_brain(
         brain,
         caption,
         title=f"Attention received, {group}, {model.name}",
         simulated=model.simulates((group,)),
-        numbers=numbers,
+        numbers=draw.table({"region": brain.regions, **brain.places, "attention received": received}),
         methods=(*words["methods"], f"Regions were drawn with nilearn{in_brackets(('abraham2014',))}."),
         citations=(*words["citations"], "abraham2014"),
     )

@@ -11,36 +11,13 @@ from biobgt.base.arrays import FDR, passes
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.wording import adjusted_for, counted, listed, not_adjusted_for, percent, signed
+from biobgt.figures import drawing as draw
+from biobgt.figures import models
 from biobgt.figures.attention import SQUARE_MAPS, AttentionOptions, contrast_beside_words, group_maps, map_panel
-from biobgt.figures.drawing import (
-    Axis,
-    Boxes,
-    Drawing,
-    Heatmap,
-    Mark,
-    Panel,
-    Points,
-    RegionOrder,
-    Rule,
-    Shades,
-    matrix_numbers,
-    order_regions,
-)
-from biobgt.figures.models import (
-    OTHER_COLOUR,
-    compared_words,
-    group_colour,
-    groups_of,
-    model_of,
-    model_opening,
-    model_words,
-    spread_of_model,
-)
 from biobgt.figures.register import NoOptions, model_figure
 from biobgt.model.attention import (
     GIVEN_FC,
     WITHOUT_CONNECTIVITY,
-    BesideTests,
     BlockTests,
     all_block_tests,
     block_tests,
@@ -53,7 +30,6 @@ from biobgt.model.pretrained import HIGHEST, people_summary
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biobgt.data.cohort import Cohort
     from biobgt.figures.paper_style import PaperStyle
     from biobgt.results.measured import Measured
 
@@ -62,16 +38,12 @@ DIFFERENCES, ERRORS = "difference", "errors"
 EFFECT, RATIO = "effect size d", "Attention within / between modules"
 UNADJUSTED = "unadjusted"
 GIVEN, OF_CONNECTIVITY = "attention given FC of the same block", "FC of the same block, not adjusted for overall FC"
-JITTER = 0.16  # half the width over which people of a group are strewn, where groups are 1 apart
+_JITTER = 0.16  # half the width over which people of a group are strewn, where groups are 1 apart
 _TWO_SIDED = 1.96
 _LEAST_REACH = 0.5  # of the scale of effect sizes: small ones look small
 _BESIDE_MM = 65.0  # from this width per panel on, panels of blocks stand side by side with room for their numbers
 _STACKED_MM, _LIKENESS_MM = 60.0, 80.0
 _ABOVE = 104 + 40  # px, of title and colour bar
-
-
-def _second_group(cohort: "Cohort") -> str:
-    return groups_of(cohort)[1]
 
 
 @dataclass(frozen=True)
@@ -82,7 +54,7 @@ class AttentionGroupsOptions(Options):
         "",
         title="Reference group",
         help="Its attention is subtracted from that of the other group.",
-        choices_of=groups_of,
+        choices_of=models.groups_of,
         of_model=True,
         link="attention_first_group",
     )
@@ -90,8 +62,8 @@ class AttentionGroupsOptions(Options):
         "",
         title="Compared group",
         help="A positive difference is more attention in this group.",
-        choices_of=groups_of,
-        default_of=_second_group,
+        choices_of=models.groups_of,
+        default_of=lambda cohort: models.groups_of(cohort)[1],
         of_model=True,
         link="attention_second_group",
     )
@@ -120,7 +92,7 @@ def tested_blocks(model: InstalledModel, between: tuple[str, str]) -> BlockTests
     if tests is None:
         return None
     atlas = model.atlas
-    mapped = order_regions(atlas.n_regions, atlas.labelling(next(iter(atlas.labels)))).blocks
+    mapped = draw.order_regions(atlas.n_regions, atlas.labelling(next(iter(atlas.labels)))).blocks
     place = {module: i for i, (module, _, _) in enumerate(mapped)}
     by = ["module", "other_module"]
     return replace(tests, blocks=tests.blocks.sort_values(by, key=lambda names: names.map(place), ignore_index=True))
@@ -137,20 +109,17 @@ def _comparison_sentence(tests: BlockTests) -> str:
         else f"Without adjusting for overall connectivity (mean |FC|), {without} {_differ(without)}; unadjusted, "
         f"{unadjusted}."
     )
-    given = "" if tests.beside is None else f" {_given_connectivity(tests, tests.beside)}"
+    given, found = "", tests.beside
+    if found is not None:
+        alike = "" if np.isnan(found.correlation) else f" (effect sizes correlate at r = {signed(found.correlation)})"
+        given = (
+            f" Given FC of the same block, attention differs in {found.given_connectivity} of {len(tests.blocks)} "
+            f"blocks; FC itself in {found.of_connectivity}{alike}."
+        )
     return (
         f"Permutation tests among {sizes}, {adjusted_for(tests.covariates)}: {n_marked} of "
         f"{counted(len(tests.blocks), 'module block')} {_differ(n_marked)} at a false discovery rate of "
         f"{100 * FDR:g} %. {beside}{given}{not_adjusted_for(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
-    )
-
-
-def _given_connectivity(tests: BlockTests, found: BesideTests) -> str:
-    """Say what is left of differences in attention given connectivity (FC) of the same block."""
-    alike = "" if np.isnan(found.correlation) else f" (effect sizes correlate at r = {signed(found.correlation)})"
-    return (
-        f"Given FC of the same block, attention differs in {found.given_connectivity} of {len(tests.blocks)} blocks; "
-        f"FC itself in {found.of_connectivity}{alike}."
     )
 
 
@@ -173,9 +142,9 @@ class AttentionDifferenceOptions(AttentionOptions, AttentionGroupsOptions):
 
 
 @model_figure("attention_difference", "Difference of attention", takes=AttentionDifferenceOptions, least_mm=55)
-def attention_difference(measured: "Measured", options: AttentionDifferenceOptions) -> Drawing:
+def attention_difference(measured: "Measured", options: AttentionDifferenceOptions) -> draw.Drawing:
     """Attention of one group minus that of another, with a frame around the blocks of modules that differ."""
-    model = model_of(measured, "attention_difference")
+    model = models.model_of(measured, "attention_difference")
     first, second = between = options.between(model)
     maps, connectivity = group_maps(model, options), model.groups.connectivity
     difference = maps[second] - maps[first]
@@ -186,36 +155,34 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
     tests, order, limit = tested_blocks(model, between), options.regions(measured, model), difference_limit(difference)
     framed = options.order == next(iter(model.atlas.labels), "")
     hover = f"%{{y}} looks at\n%{{x}}\n%{{z:+.3f}} {short}"
-    shades = Shades(quantity=f"difference ({unit})", low=-limit, high=limit)
+    shades = draw.Shades(quantity=f"difference ({unit})", low=-limit, high=limit)
     frames = _marked_blocks(tests, order) if tests is not None and framed else []
     alike = map_correlation(difference, connectivity[second] - connectivity[first])
     correlation = "r = " + signed(alike) if np.isfinite(alike) else "no defined r"
-    return Drawing(
+    return models.model_drawing(
+        model,
+        f"attention of {second} minus {first}, {options.words}. Red is more in {second}, blue less; "
+        f"{_reach_words(difference, limit, options)} Over all pairs of regions, this difference correlates with that "
+        f"of the groups' mean functional connectivity at {correlation}. {_tested_words(tests, options, framed=framed)}",
+        groups=between,
+        words=None if tests is None else models.compared_words(model),
         title=f"{second} minus {first}, {model.name}",
-        simulated=model.simulates(between),
         panels=[map_panel(difference, model.atlas.regions, order, shades, hover=hover, frames=frames)],
-        caption=(
-            f"{model_opening(model, between)}: attention of {second} minus {first}, {options.words}. Red is more in "
-            f"{second}, blue less; {_reach_words(difference, limit, options)} Over all pairs of regions, this "
-            f"difference correlates with that of the groups' mean functional connectivity at {correlation}. "
-            f"{_tested_words(tests, options, framed=framed)}"
-        ),
-        numbers=lambda: matrix_numbers(np.asarray(difference, dtype=np.float64), model.atlas.regions, order),
+        numbers=lambda: draw.matrix_numbers(np.asarray(difference, dtype=np.float64), model.atlas.regions, order),
         height=540,
         **SQUARE_MAPS,
-        **(model_words(model) if tests is None else compared_words(model)),
     )
 
 
 def _standard_error(model: InstalledModel, options: AttentionDifferenceOptions) -> Matrix:
     """Of the difference of two groups' means, over people."""
     options.check_whole("Standard errors")
-    error = spread_of_model(model).error
+    error = models.spread_of_model(model).error
     both = np.sqrt(error[options.first] ** 2 + error[options.second] ** 2)
     return np.where(both > 0, both, np.inf)
 
 
-def _marked_blocks(tests: BlockTests, order: RegionOrder) -> list[tuple[int, int, int, int]]:
+def _marked_blocks(tests: BlockTests, order: draw.RegionOrder) -> list[tuple[int, int, int, int]]:
     """Rows and columns of the blocks to frame; those that are no block of the order are left out."""
     spans = {name: (start, end) for name, start, end in order.blocks}
     pairs = zip(tests.marked["module"], tests.marked["other_module"], strict=True)
@@ -249,33 +216,31 @@ def _tested_words(tests: BlockTests | None, options: AttentionDifferenceOptions,
 
 
 @model_figure("attention_blocks", "Attention between modules, tested", takes=AttentionGroupsOptions, least_mm=65)
-def attention_blocks(measured: "Measured", options: AttentionGroupsOptions) -> Drawing:
+def attention_blocks(measured: "Measured", options: AttentionGroupsOptions) -> draw.Drawing:
     """The effect size of every pair of modules, adjusted and unadjusted, marked where FDR passes."""
-    model = model_of(measured, "attention_blocks")
+    model = models.model_of(measured, "attention_blocks")
     first, second = between = options.between(model)
     tests = tested_blocks(model, between)
     if tests is None:
         raise InputError(f"{first} and {second} were not compared when the model {model.name} was made.")
     sides = _sides(tests)
-    screen = Drawing(
+    screen = models.model_drawing(
+        model,
+        f"difference of {second} and {first} in mean attention from one functional module (row) to another (column), "
+        f"in standard deviations (d; positive is more in {second}). An asterisk marks a false discovery rate of at "
+        f"most {percent(FDR)}. {_comparison_sentence(tests)} A block that is marked only with fewer adjustments may "
+        "differ because of the others: attention follows connectivity and differs where connectivity is stronger "
+        "overall. Where a disorder itself weakens overall connectivity, the adjustment hides this, too.",
+        groups=between,
+        words=models.compared_words(model),
         title=f"Module blocks, {second} against {first}",
-        simulated=model.simulates(between),
         panels=_block_panels(tests, mark=" ✱"),
-        caption=(
-            f"{model_opening(model, between)}: difference of {second} and {first} in mean attention from one "
-            f"functional module (row) to another (column), in standard deviations (d; positive is more in {second}). "
-            f"An asterisk marks a false discovery rate of at most {percent(FDR)}. {_comparison_sentence(tests)} A "
-            "block that is marked only with fewer adjustments may differ because of the others: attention follows "
-            "connectivity and differs where connectivity is stronger overall. Where a disorder itself weakens overall "
-            "connectivity, the adjustment hides this, too."
-        ),
         numbers=lambda: _block_table(tests),
         legend="above",
         height=300 * len(sides),  # one above the other: side by side, the numbers would have no room
-        **compared_words(model),
     )
 
-    def on_paper(style: "PaperStyle") -> Drawing:
+    def on_paper(style: "PaperStyle") -> draw.Drawing:
         beside = style.width_mm >= _BESIDE_MM * len(sides)
         return replace(
             screen,
@@ -304,7 +269,7 @@ def _adjustment(blocks: "pd.DataFrame", column: str) -> str:
     return adjusted_for(str(named.iloc[0]) if len(named) else "")
 
 
-def _block_panels(tests: BlockTests, *, mark: str) -> list[Panel]:
+def _block_panels(tests: BlockTests, *, mark: str) -> list[draw.Panel]:
     """Effect sizes between modules, with and without adjustments, on one scale.
 
     Parameters
@@ -318,14 +283,18 @@ def _block_panels(tests: BlockTests, *, mark: str) -> list[Panel]:
     effects = blocks[[f"d{ending}" for ending in sides.values()]].abs().to_numpy()
     reach = max(_LEAST_REACH, float(np.nanmax(effects, initial=0)))
     modules = [str(module) for module in dict.fromkeys([*blocks["module"], *blocks["other_module"]])]
-    shades, panels = Shades(quantity=EFFECT, low=-reach, high=reach), []
+    shades, panels = draw.Shades(quantity=EFFECT, low=-reach, high=reach), []
     for title, ending in sides.items():
         d, q = (_square(blocks, f"{name}{ending}", modules) for name in ("d", "q"))
         cells = [[_effect(*pair, mark) for pair in zip(*rows, strict=True)] for rows in zip(d, q, strict=True)]
         rates = [[f"{rate:.3f}" for rate in row] for row in q]
         hover = "%{y} looks at %{x}\nd = %{z:.2f}, q = %{text}"
-        drawn = Heatmap(z=d, shades=shades, cells=cells, hover=hover, hovers=rates)
-        panels.append(Panel(title=title, marks=[drawn], x=Axis(names=modules), y=Axis(names=modules, reversed=True)))
+        drawn = draw.Heatmap(z=d, shades=shades, cells=cells, hover=hover, hovers=rates)
+        panels.append(
+            draw.Panel(
+                title=title, marks=[drawn], x=draw.Axis(names=modules), y=draw.Axis(names=modules, reversed=True)
+            )
+        )
     return panels
 
 
@@ -354,45 +323,39 @@ def _block_table(tests: BlockTests) -> "pd.DataFrame":
 
 
 @model_figure("attention_contrast", "Attention within and between modules")
-def attention_contrast(measured: "Measured", options: NoOptions) -> Drawing:
+def attention_contrast(measured: "Measured", options: NoOptions) -> draw.Drawing:
     """How much more regions look within their module than between modules, one point per head."""
-    model = model_of(measured, "attention_contrast")
+    model = models.model_of(measured, "attention_contrast")
     tests, contrast = all_block_tests(model.groups.tests, model.groups.n), model.groups.contrast
     marks = [mark for place, one in enumerate(contrast.items()) for mark in _heads(place, *one)]
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        rows = [
-            {"group": group, "layer": layer + 1, "head": head + 1, "within / between": float(ratio)}
-            for group, ratios in contrast.items()
-            for (layer, head), ratio in np.ndenumerate(ratios)
-        ]
-        return pd.DataFrame(rows)
-
-    return Drawing(
+    rows = [
+        {"group": group, "layer": layer + 1, "head": head + 1, "within / between": float(ratio)}
+        for group, ratios in contrast.items()
+        for (layer, head), ratio in np.ndenumerate(ratios)
+    ]
+    return models.model_drawing(
+        model,
+        _contrast_words(model, tests),
+        words=models.compared_words(model, blocks=False) if tests else None,
         title=f"Module contrast of attention, {model.name}",
-        simulated=model.simulates(model.group_names),
-        panels=[_contrast_panel(marks, Axis(names=list(contrast), limits=(-0.5, len(contrast) - 0.5)))],
-        caption=_contrast_words(model, tests),
-        numbers=numbers,
+        panels=[_contrast_panel(marks, draw.Axis(names=list(contrast), limits=(-0.5, len(contrast) - 0.5)))],
+        numbers=draw.table(rows),
         legend="none",
         height=400,
-        **(compared_words(model, blocks=False) if tests else model_words(model)),
     )
 
 
-def _contrast_panel(marks: Sequence[Mark], x: Axis) -> Panel:
+def _contrast_panel(marks: Sequence[draw.Mark], x: draw.Axis) -> draw.Panel:
     """A ratio of attention by group, with a line where modules make no difference."""
-    none = Rule(name="no modules", colour=OTHER_COLOUR, y=1, dash="dot")
-    return Panel(marks=[none, *marks], x=x, y=Axis(title=RATIO))
+    none = draw.Rule(name="no modules", colour=models.OTHER_COLOUR, y=1, dash="dot")
+    return draw.Panel(marks=[none, *marks], x=x, y=draw.Axis(title=RATIO))
 
 
-def _heads(place: int, group: str, ratios: NDArray[np.float32]) -> list[Points]:
+def _heads(place: int, group: str, ratios: NDArray[np.float32]) -> list[draw.Points]:
     """A group's heads as points, and their mean with its number beside it."""
-    colour, mean = group_colour(group), float(np.nanmean(ratios))
+    colour, mean = models.group_colour(group), float(np.nanmean(ratios))
     return [
-        Points(
+        draw.Points(
             colour=colour,
             x=[place] * ratios.size,
             y=ratios.ravel().astype(float),
@@ -401,7 +364,7 @@ def _heads(place: int, group: str, ratios: NDArray[np.float32]) -> list[Points]:
             hover="%{x}, %{text}\n%{y:.2f}",
             texts=[f"layer {layer + 1}, head {head + 1}" for layer, head in np.ndindex(*ratios.shape)],
         ),
-        Points(
+        draw.Points(
             colour=colour,
             x=[place],
             y=[mean],
@@ -418,8 +381,8 @@ def _contrast_words(model: InstalledModel, tests: Sequence[BlockTests]) -> str:
     """How closely attention keeps to modules, and that the tests are of other modules than the figure."""
     means = ", ".join(f"{group} {np.nanmean(values):.2f}" for group, values in model.groups.contrast.items())
     said = (
-        f"{model_opening(model)}: ratio of mean attention within to between each subject's own Louvain modules; one "
-        f"dot per head, a diamond for their mean: {means}. 1 would mean that modules make no difference."
+        "ratio of mean attention within to between each subject's own Louvain modules; one dot per head, a diamond for "
+        f"their mean: {means}. 1 would mean that modules make no difference."
     )
     if beside := (model.card.get("parts") or {}).get("connectivity"):
         said += f" {contrast_beside_words(beside)}"
@@ -456,63 +419,53 @@ def _contrast_sentence(test: BlockTests) -> str:
     least_mm=55,
     example_of="five-groups-aal90",
 )
-def attention_spread(measured: "Measured", options: NoOptions) -> Drawing:
+def attention_spread(measured: "Measured", options: NoOptions) -> draw.Drawing:
     """How far people of a group spread in how closely their attention keeps to modules, which a mean map hides."""
-    model = model_of(measured, "attention_spread")
-    spread = spread_of_model(model).people
+    model = models.model_of(measured, "attention_spread")
+    spread = models.spread_of_model(model).people
     people = {group: spread[group] for group in model.group_names}
     found = {group: people_summary(own) for group, own in people.items()}
     averages = listed([f"{one.mean:.2f} and {one.median:.2f} ({group})" for group, one in found.items()])
     top = listed([f"{percent(one.top_share)} ({group})" for group, one in found.items()])
     strength = listed([f"{signed(one.with_strength)} ({group})" for group, one in found.items()])
     names = [group.replace(" (", "\n(") for group in people]
-    x = Axis(names=names, ticks=range(len(names)), limits=(-0.6, len(names) - 0.4))
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        rows = [
-            {"group": group, "within / between": float(ratio), "mean |FC|": float(strength)}
-            for group, own in people.items()
-            for ratio, strength in own
-        ]
-        return pd.DataFrame(rows)
-
-    return Drawing(
+    x = draw.Axis(names=names, ticks=range(len(names)), limits=(-0.6, len(names) - 0.4))
+    rows = [
+        {"group": group, "within / between": float(ratio), "mean |FC|": float(overall)}
+        for group, own in people.items()
+        for ratio, overall in own
+    ]
+    return models.model_drawing(
+        model,
+        "mean attention within over between each person's own Louvain modules, mean over layers and heads; one dot per "
+        "person, the box from the first to the third quartile with the median, a diamond the mean. Mean and median: "
+        f"{averages}. Where the mean is far above the median, a few people make the mean map: the {percent(HIGHEST)} "
+        f"of people with the highest contrast have this share of what lies above 1 in the whole group: {top}. "
+        f"Spearman's correlation with overall connectivity (mean |FC|): {strength}.",
         title=f"Module contrast of every person, {model.name}",
-        simulated=model.simulates(model.group_names),
         panels=[_contrast_panel(_strewn(people), x)],
-        caption=(
-            f"{model_opening(model)}: mean attention within over between each person's own Louvain modules, mean over "
-            "layers and heads; one dot per person, the box from the first to the third quartile with the median, a "
-            f"diamond the mean. Mean and median: {averages}. Where the mean is far above the median, a few people make "
-            f"the mean map: the {percent(HIGHEST)} of people with the highest contrast have this share of what lies "
-            f"above 1 in the whole group: {top}. Spearman's correlation with overall connectivity (mean |FC|): "
-            f"{strength}."
-        ),
-        numbers=numbers,
+        numbers=draw.table(rows),
         legend="none",
-        **model_words(model),
     )
 
 
-def _strewn(people: Mapping[str, Matrix]) -> list[Mark]:
+def _strewn(people: Mapping[str, Matrix]) -> list[draw.Mark]:
     """A box, every person beside the middle of the group, the same at every drawing, and the mean."""
-    random, marks = np.random.default_rng(0), list[Mark]()
+    random, marks = np.random.default_rng(0), list[draw.Mark]()
     for place, (group, own) in enumerate(people.items()):
-        ratios, colour = own[:, 0], group_colour(group)
+        ratios, colour = own[:, 0], models.group_colour(group)
         marks += [
-            Boxes(colour=colour, x=place, values=ratios),
-            Points(
+            draw.Boxes(colour=colour, x=place, values=ratios),
+            draw.Points(
                 colour=colour,
-                x=place + random.uniform(-JITTER, JITTER, len(own)),
+                x=place + random.uniform(-_JITTER, _JITTER, len(own)),
                 y=ratios,
                 size=4,
                 opacity=0.45,
                 hover=f"{group}\n%{{y:.2f}}, mean |FC| %{{text}}",
                 texts=[f"{strength:.2f}" for strength in own[:, 1]],
             ),
-            Points(
+            draw.Points(
                 colour=colour,
                 x=[place],
                 y=[float(np.nanmean(ratios))],
@@ -526,49 +479,40 @@ def _strewn(people: Mapping[str, Matrix]) -> list[Mark]:
 
 
 @model_figure("attention_likeness", "How alike disorders' differences are", least_mm=70, example_of="five-groups-aal90")
-def attention_likeness(measured: "Measured", options: NoOptions) -> Drawing:
+def attention_likeness(measured: "Measured", options: NoOptions) -> draw.Drawing:
     """How alike disorders are in how their attention differs from that of their own controls, in one network."""
     from biobgt.training.card_text import CardText
 
-    model = model_of(measured, "attention_likeness")
+    model = models.model_of(measured, "attention_likeness")
     pairs = model.card.get("likeness", ())
     if not pairs:
         raise InputError(f"Model {model.name} has no two disorders of which it was measured how alike they are.")
     disorders = [group for own in model.readouts.values() for group in own[1:]]
     words = CardText(model.card).likeness
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    "difference": f"{one['first'][1]} minus {one['first'][0]}",
-                    "beside": f"{one['second'][1]} minus {one['second'][0]}",
-                    **{name: one[name] for name in ("r", "expected", "p", "blocks", "permutations")},
-                }
-                for one in pairs
-            ]
-        )
-
-    screen = Drawing(
+    rows = [
+        {
+            "difference": f"{one['first'][1]} minus {one['first'][0]}",
+            "beside": f"{one['second'][1]} minus {one['second'][0]}",
+            **{name: one[name] for name in ("r", "expected", "p", "blocks", "permutations")},
+        }
+        for one in pairs
+    ]
+    screen = models.model_drawing(
+        model,
+        f"{words[0].lower()}{words[1:]} Two disorders that share their controls are alike by that alone, which is why "
+        "chance gives more than 0 there. A difference that is mostly noise correlates with nothing, so that a low r "
+        "does not show that two disorders differ.",
+        words=models.compared_words(model),
         title=f"How alike the differences are, {model.name}",
-        simulated=model.simulates(model.group_names),
         panels=[_likeness_panel(pairs, disorders)],
-        caption=(
-            f"{model_opening(model)}: {words[0].lower()}{words[1:]} Two disorders that share their controls are alike "
-            "by that alone, which is why chance gives more than 0 there. A difference that is mostly noise correlates "
-            "with nothing, so that a low r does not show that two disorders differ."
-        ),
-        numbers=numbers,
+        numbers=draw.table(rows),
         legend="above",
         height=_ABOVE + 84 * len(disorders),
-        **compared_words(model),
     )
     return replace(screen, on_paper=lambda style: replace(screen, square_mm=_LIKENESS_MM))
 
 
-def _likeness_panel(pairs: Sequence[Mapping[str, Any]], disorders: Sequence[str]) -> Panel:
+def _likeness_panel(pairs: Sequence[Mapping[str, Any]], disorders: Sequence[str]) -> draw.Panel:
     """Correlations between disorders, each pair once, with what chance gives and p."""
     at, n = {disorder: i for i, disorder in enumerate(disorders)}, len(disorders) - 1
     square, cells = np.full((n, n), np.nan), [[""] * n for _ in range(n)]
@@ -577,9 +521,9 @@ def _likeness_panel(pairs: Sequence[Mapping[str, Any]], disorders: Sequence[str]
         if one["r"] is not None:
             square[j - 1, i] = one["r"]
             cells[j - 1][i] = f"r = {signed(one['r'])}\nby chance {signed(one['expected'])}\np = {one['p']:.3f}"
-    shades = Shades(quantity="correlation of differences, r", low=-1, high=1)
-    return Panel(
-        marks=[Heatmap(z=square, shades=shades, cells=cells)],
-        x=Axis(names=disorders[:-1]),
-        y=Axis(names=disorders[1:], reversed=True),
+    shades = draw.Shades(quantity="correlation of differences, r", low=-1, high=1)
+    return draw.Panel(
+        marks=[draw.Heatmap(z=square, shades=shades, cells=cells)],
+        x=draw.Axis(names=disorders[:-1]),
+        y=draw.Axis(names=disorders[1:], reversed=True),
     )

@@ -19,20 +19,7 @@ from biobgt.base.options import option
 from biobgt.base.references import Citation, in_brackets
 from biobgt.base.wording import capitalised, percent, whose
 from biobgt.data.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES, spans_decades
-from biobgt.figures.drawing import (
-    Axis,
-    Bars,
-    Drawing,
-    Heatmap,
-    Panel,
-    RegionOrder,
-    RegionOrderOptions,
-    Shades,
-    gap_words,
-    matrix_numbers,
-    regions_in_order,
-    with_gaps,
-)
+from biobgt.figures import drawing as draw
 from biobgt.figures.register import NoOptions, figure
 
 if TYPE_CHECKING:
@@ -93,7 +80,7 @@ def estimated_with(measured: "Measured") -> tuple[Citation, ...]:
     return ("abraham2014", *(["ledoit2004"] if ESTIMATORS[measured.settings.estimator].shrunk else []))
 
 
-def connectivity_shades(matrix: FloatArray, quantity: str = "r", estimator: str = PEARSON) -> Shades:
+def connectivity_shades(matrix: FloatArray, quantity: str = "r", estimator: str = PEARSON) -> draw.Shades:
     """The colours of a matrix: fixed for an estimator, and wider, or sequential, only for one in other units.
 
     Parameters
@@ -109,13 +96,13 @@ def connectivity_shades(matrix: FloatArray, quantity: str = "r", estimator: str 
     largest = float(np.abs(weights).max())
     if not own or quantity == ESTIMATORS[PEARSON].quantity or weights.min() < 0:
         high = largest if own and largest > limit else limit
-        return Shades(quantity=quantity, low=-high, high=high, colours=DIVERGING)
+        return draw.Shades(quantity=quantity, low=-high, high=high, colours=DIVERGING)
     log = spans_decades(weights)
     low = float(weights[weights > 0].min()) if log else 0.0
-    return Shades(quantity=quantity, low=low, high=largest or 1.0, colours=SEQUENTIAL, log=log)
+    return draw.Shades(quantity=quantity, low=low, high=largest or 1.0, colours=SEQUENTIAL, log=log)
 
 
-def shades_words(shades: Shades) -> str:
+def shades_words(shades: draw.Shades) -> str:
     """What the colours of a connectivity matrix mean, in a sentence of a caption."""
     if shades.low < 0:
         return f"Red is positive, blue negative, white zero; the scale runs to ±{shades.high:.3g}."
@@ -128,8 +115,13 @@ def shades_words(shades: Shades) -> str:
 
 
 def matrix_panel(
-    matrix: FloatArray, regions: Sequence[str], order: RegionOrder, shades: Shades, *, colours: Sequence[str] = ()
-) -> Panel:
+    matrix: FloatArray,
+    regions: Sequence[str],
+    order: draw.RegionOrder,
+    shades: draw.Shades,
+    *,
+    colours: Sequence[str] = (),
+) -> draw.Panel:
     """A matrix of regions in order, with its blocks parted and named.
 
     Parameters
@@ -141,18 +133,18 @@ def matrix_panel(
     colours : sequence of str
         Of the blocks, beside the rows.
     """
-    axis = Axis(names=[regions[region] for region in order.order], order=order, title=order.title)
+    axis = draw.Axis(names=[regions[region] for region in order.order], order=order, title=order.title)
     hover = f"%{{y}}\n%{{x}}\n{shades.quantity} = %{{z:{'.3f' if shades.low < 0 else '.3g'}}}"
     z = matrix[np.ix_(order.order, order.order)]
-    return Panel(
-        marks=[Heatmap(z=z, shades=shades, hover=hover, ids=order.order)],
+    return draw.Panel(
+        marks=[draw.Heatmap(z=z, shades=shades, hover=hover, ids=order.order)],
         x=axis,
         y=replace(axis, reversed=True, colours=colours),
     )
 
 
 @dataclass(frozen=True)
-class HeatmapOptions(RegionOrderOptions):
+class HeatmapOptions(draw.RegionOrderOptions):
     """Which matrix is drawn, with its regions in which order."""
 
     matrix: MatrixShown = option(
@@ -165,11 +157,11 @@ class HeatmapOptions(RegionOrderOptions):
 
 
 @figure("connectivity_heatmap", "Connectivity", takes=HeatmapOptions, least_mm=55)
-def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> Drawing:
+def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> draw.Drawing:
     """The subject's connectivity, or the brain graph made of it on the same scale of colours."""
     subject, regions, connectivity = measured.subject, measured.atlas.regions, measured.connectivity()
     shades = connectivity_shades(connectivity, measured.quantity, measured.settings.estimator)
-    order = regions_in_order(measured.atlas, options.order)
+    order = draw.regions_in_order(measured.atlas, options.order)
     if options.matrix == "connectivity":
         title, weights = measured.kind.title, connectivity
         said = f"{_connectivity_words(measured)}, between {len(regions)} regions. {shades_words(shades)}"
@@ -181,13 +173,13 @@ def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> Drawi
             f"brain graph of {len(regions)} regions with {graph.n_edges:,} connections "
             f"({percent(graph.density, 1)} of pairs). {capitalised(rules)}."
         )
-    matrix = with_gaps(weights, subject)
-    return Drawing(
+    matrix = draw.with_gaps(weights, subject)
+    return draw.Drawing(
         title=f"{title} of {subject.id}",
         simulated=subject.simulated,
         panels=[matrix_panel(matrix, regions, order, shades)],
-        caption=f"{whose(subject.id, subject.simulated)}: {said}{gap_words(subject)}",
-        numbers=lambda: matrix_numbers(matrix, regions, order),
+        caption=f"{whose(subject.id, subject.simulated)}: {said}{draw.gap_words(subject)}",
+        numbers=lambda: draw.matrix_numbers(matrix, regions, order),
         methods=graph_methods(measured),
         citations=graph_citations(measured),
         height=520,
@@ -196,12 +188,12 @@ def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> Drawi
 
 
 @figure("connectivity_distribution", "Distribution of connections")
-def connectivity_distribution(measured: "Measured", options: NoOptions) -> Drawing:
+def connectivity_distribution(measured: "Measured", options: NoOptions) -> draw.Drawing:
     """How often each strength occurs among pairs of regions, and which pairs the brain graph keeps."""
     subject, settings, connectivity = measured.subject, measured.settings, measured.connectivity()
     shades = connectivity_shades(connectivity, measured.quantity, settings.estimator)
     first, second = np.triu_indices(len(connectivity), 1)
-    known = np.isfinite(with_gaps(connectivity, subject)[first, second])
+    known = np.isfinite(draw.with_gaps(connectivity, subject)[first, second])
     first, second = first[known], second[known]
     values, kept = connectivity[first, second], measured.graph().weights[first, second] != 0
     edges = _strength_bins(values, kept, shades)
@@ -218,17 +210,17 @@ def connectivity_distribution(measured: "Measured", options: NoOptions) -> Drawi
     means = f"{mean:.2f}, mean |{of}| {mean_strength:.2f}" if shades.low < 0 else f"{mean:.3g}"
     none = f" {(values == 0).sum():,} of them have no connection, and are not drawn." if shades.log else ""
     ends = (float(edges[0]), float(edges[-1])) if shades.log else (None, None)
-    return Drawing(
+    return draw.Drawing(
         title=f"Connections of {subject.id}",
         simulated=subject.simulated,
         panels=[
-            Panel(
+            draw.Panel(
                 marks=[
                     _bars(values[kept], edges, shades, name="kept in the graph", colour=_KEPT_COLOUR),
                     _bars(values[~kept], edges, shades, name="dropped", colour=_DROPPED_COLOUR),
                 ],
-                x=Axis(title=shades.quantity, log=shades.log, limits=ends),
-                y=Axis(title="Pairs of regions", limits=(0, None)),
+                x=draw.Axis(title=shades.quantity, log=shades.log, limits=ends),
+                y=draw.Axis(title="Pairs of regions", limits=(0, None)),
             )
         ],
         caption=(
@@ -244,14 +236,14 @@ def connectivity_distribution(measured: "Measured", options: NoOptions) -> Drawi
     )
 
 
-def _bars(values: FloatArray, edges: FloatArray, shades: Shades, *, name: str, colour: str) -> Bars:
+def _bars(values: FloatArray, edges: FloatArray, shades: draw.Shades, *, name: str, colour: str) -> draw.Bars:
     """How many pairs of one kind there are in each bin."""
     if shades.log:
         middles = [f"10^{middle:.1f}" for middle in (np.log10(edges[:-1]) + np.log10(edges[1:])) / 2]
     else:
         digits = ".2f" if shades.low < 0 else ".3g"
         middles = [f"{middle:{digits}}" for middle in (edges[:-1] + edges[1:]) / 2]
-    return Bars(
+    return draw.Bars(
         name=name,
         colour=colour,
         x=(edges[:-1] + edges[1:]) / 2,
@@ -262,7 +254,7 @@ def _bars(values: FloatArray, edges: FloatArray, shades: Shades, *, name: str, c
     )
 
 
-def _strength_bins(values: FloatArray, kept: NDArray[np.bool_], shades: Shades) -> FloatArray:
+def _strength_bins(values: FloatArray, kept: NDArray[np.bool_], shades: draw.Shades) -> FloatArray:
     """Edges of about 50 bins over the scale or farther, one of them where the graph's threshold cut.
 
     A bin that lay across the cut would hold pairs of both kinds, and say that weaker pairs were kept than were. Bins
@@ -288,22 +280,22 @@ def _strength_bins(values: FloatArray, kept: NDArray[np.bool_], shades: Shades) 
     return edges if shades.low < 0 else edges[n_bins:]
 
 
-@figure("series_carpet", "Series", takes=RegionOrderOptions, least_mm=55)
-def series_carpet(measured: "Measured", options: RegionOrderOptions) -> Drawing:
+@figure("series_carpet", "Series", takes=draw.RegionOrderOptions, least_mm=55)
+def series_carpet(measured: "Measured", options: draw.RegionOrderOptions) -> draw.Drawing:
     """Region series as a carpet (Power 2017): one row per region, one column per time point, the signal in grey."""
     subject, regions = measured.subject, measured.atlas.regions
     series, tr = subject.series, subject.tr
     if series is None:
         raise InputError(f"Subject '{subject.id}' was read from a connectivity matrix and has no series to draw.")
-    order = regions_in_order(measured.atlas, options.order)
+    order = draw.regions_in_order(measured.atlas, options.order)
     names = [regions[region] for region in order.order]
     deviations = series.std(axis=0)
     standardised = (series - series.mean(axis=0)) / np.where(deviations > 0, deviations, 1)  # a silent region is 0
     steps = np.arange(len(series))
-    carpet = Heatmap(
+    carpet = draw.Heatmap(
         z=standardised[:, order.order].T,
         x=steps * tr if tr else steps + 1,
-        shades=Shades(quantity="signal (SD)", low=-_SERIES_LIMIT_SD, high=_SERIES_LIMIT_SD, colours="gray"),
+        shades=draw.Shades(quantity="signal (SD)", low=-_SERIES_LIMIT_SD, high=_SERIES_LIMIT_SD, colours="gray"),
         hover=f"%{{y}}\n{'%{x:.0f} s' if tr else 'volume %{x}'}\n%{{z:.2f}} SD",
         ids=order.order,
     )
@@ -315,14 +307,14 @@ def series_carpet(measured: "Measured", options: RegionOrderOptions) -> Drawing:
         numbers.insert(0, "time point", steps + 1, allow_duplicates=True)
         return numbers
 
-    return Drawing(
+    return draw.Drawing(
         title=f"Series of {subject.id}",
         simulated=subject.simulated,
         panels=[
-            Panel(
+            draw.Panel(
                 marks=[carpet],
-                x=Axis(title="Time (s)" if tr else "Volume"),
-                y=Axis(names=names, order=order, title=order.title, reversed=True),
+                x=draw.Axis(title="Time (s)" if tr else "Volume"),
+                y=draw.Axis(names=names, order=order, title=order.title, reversed=True),
             )
         ],
         caption=(

@@ -1,7 +1,13 @@
-"""What a figure draws, said once: regions in order, marks on panels, and the words and numbers that go with them."""
+"""What a figure draws, said once: marks on panels, and the words and numbers that go with them.
+
+A figure is a function ``(measured, options) -> Drawing``. Two pens draw any :class:`Drawing`:
+:func:`biobgt.figures.screen.draw_on_screen` makes plotly's dictionary of it, and
+:func:`biobgt.figures.paper.pen.draw_on_paper` a matplotlib figure in millimetres. A drawing knows neither library.
+Its texts are plain, with a line break where a new line begins; hover texts name values as ``%{x:.2f}``.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,16 +25,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biobgt.data.atlas import Atlas
-    from biobgt.data.cohort import Cohort, Subject
+    from biobgt.data.cohort import Subject
     from biobgt.figures.paper_style import PaperStyle
-
-# Regions as figures draw them: in which order, which of them are missing, and the options that ask for both.
-
 
 ATLAS_ORDER = "atlas"
 AS_IN_ATLAS: Mapping[str, str] = {ATLAS_ORDER: "Atlas order"}
 UNLABELLED = "unlabelled"
 GAP_COLOUR = "#D5D9DC"  # behind matrices, whose zero is white; as bare cortex
+Dash = Literal["solid", "dash", "dot", "dashdot"]
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")  # of curves that stand for groups, in turn
+GAMMA_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
+GAMMA_TITLE = "γ (in units of 1/mean(λ))"
+
+# Regions as figures draw them: in which order, and the options that ask for it.
 
 
 @dataclass(frozen=True)
@@ -144,6 +153,45 @@ def region_number(atlas: "Atlas", name: str) -> int | None:
     return atlas.regions.index(name) if name else None
 
 
+def region_option(*, help: str = "Name of a region to mark with a ring.") -> Any:
+    """The option of a figure: a region, by its name."""
+    return option("", title="Region", help=help, link="region")
+
+
+def order_option(
+    default: str = ATLAS_ORDER, *, others: Mapping[str, str] = AS_IN_ATLAS, help: str, link: str, **about: Any
+) -> Any:
+    """The option of a figure: the order of regions, by one of the atlas's labellings or one of ``others``.
+
+    Parameters
+    ----------
+    default : str
+    others : mapping of str to str
+        Titles of the orders that do not follow a labelling; pages offer them behind the labellings.
+    help, link : str
+        As of any option.
+    **about : further attributes of :class:`biobgt.base.options.Option`
+    """
+    if default == ATLAS_ORDER:  # a page orders regions by network at first, so that its axes name networks
+        about["default_of"] = lambda cohort: next(iter(cohort.atlas.labels), ATLAS_ORDER)
+    return option(
+        default,
+        title="Order of regions",
+        help=help,
+        choices_of=lambda cohort: (*cohort.atlas.labels, *others),
+        shown=lambda order: others[order] if order in others else f"By {LABELLINGS.get(order, order)}",
+        link=link,
+        **about,
+    )
+
+
+@dataclass(frozen=True)
+class RegionOrderOptions(Options):
+    """In which order regions are drawn."""
+
+    order: str = order_option(help="By functional network, or the atlas's order.", link="region_order")
+
+
 # Regions that a subject lacks are drawn as nothing, in matrices, along curves and in brains, and counted.
 
 
@@ -177,61 +225,7 @@ def gap_words(subject: "Subject") -> str:
     return f" {counted(n, 'region')} without data {'is a gap' if n == 1 else 'are gaps'}."
 
 
-def region_option(*, help: str = "Name of a region to mark with a ring.") -> Any:
-    """The option of a figure: a region, by its name."""
-    return option("", title="Region", help=help, link="region")
-
-
-def order_option(
-    default: str = ATLAS_ORDER, *, others: Mapping[str, str] = AS_IN_ATLAS, help: str, link: str, **about: Any
-) -> Any:
-    """The option of a figure: the order of regions, by one of the atlas's labellings or one of ``others``.
-
-    Parameters
-    ----------
-    default : str
-    others : mapping of str to str
-        Titles of the orders that do not follow a labelling; pages offer them behind the labellings.
-    help, link : str
-        As of any option.
-    **about : further attributes of :class:`biobgt.base.options.Option`
-    """
-
-    def orders(cohort: "Cohort") -> tuple[str, ...]:
-        return (*cohort.atlas.labels, *others)
-
-    def title(order: str) -> str:
-        return others[order] if order in others else f"By {LABELLINGS.get(order, order)}"
-
-    return option(default, title="Order of regions", help=help, choices_of=orders, shown=title, link=link, **about)
-
-
-def first_labelling(cohort: "Cohort") -> str:
-    """What a page orders regions by at first, so that its axes name networks."""
-    return next(iter(cohort.atlas.labels), ATLAS_ORDER)
-
-
-@dataclass(frozen=True)
-class RegionOrderOptions(Options):
-    """In which order regions are drawn."""
-
-    order: str = order_option(
-        help="By functional network, or the atlas's order.", default_of=first_labelling, link="region_order"
-    )
-
-
-# What a figure draws, said once: marks on panels, with the words and the numbers that go with them.
-#
-# A figure is a function ``(measured, options) -> Drawing``. Two pens draw any :class:`Drawing`:
-# :func:`biobgt.figures.screen.draw_on_screen` makes plotly's dictionary of it, and
-# :func:`biobgt.figures.paper.pen.draw_on_paper` a matplotlib figure in millimetres. A drawing knows neither library.
-# Its texts are plain, with a line break where a new line begins; hover texts name values as ``%{x:.2f}``.
-
-
-Dash = Literal["solid", "dash", "dot", "dashdot"]
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")  # of curves that stand for groups, in turn
-GAMMA_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
-GAMMA_TITLE = "γ (in units of 1/mean(λ))"
+# Marks, and what they lie on.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -562,11 +556,22 @@ class Panel:
     height: float = 1.0
 
 
-def _no_numbers() -> "pd.DataFrame":
-    """The numbers of a drawing that has none."""
-    import pandas as pd
+def table(columns: Any, **how: Any) -> "Callable[[], pd.DataFrame]":
+    """What makes a table when somebody wants it; drawing alone does without pandas.
 
-    return pd.DataFrame()
+    Parameters
+    ----------
+    columns : mapping of str to array_like, or sequence of rows
+    **how
+        Further arguments of :class:`pandas.DataFrame`.
+    """
+
+    def make() -> "pd.DataFrame":
+        import pandas as pd
+
+        return pd.DataFrame(columns, **how)
+
+    return make
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -586,7 +591,7 @@ class Drawing:
     caption : str
         What the figure shows, in words; also for screen readers.
     numbers : callable
-        Makes the table of what is drawn, one row per region, pair or step, when somebody wants it.
+        Makes the table of what is drawn, one row per region, pair or step; see :func:`table`.
     methods : sequence of str
         Sentences on how it was computed; figures that share a sentence say it once.
     citations : sequence of Citation
@@ -615,7 +620,7 @@ class Drawing:
     subtitle: str = ""
     simulated: bool = False
     caption: str = ""
-    numbers: "Callable[[], pd.DataFrame]" = _no_numbers
+    numbers: "Callable[[], pd.DataFrame]" = field(default=table({}))
     methods: Sequence[str] = ()
     citations: Sequence[Citation] = ()
     columns: int = 1

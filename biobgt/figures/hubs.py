@@ -3,17 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import LINE_GREY, PALE_GREY, PURPLE, VERMILION
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.wording import listed, signed, whose
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ESTIMATED, ConnectivityKind
+from biobgt.figures import drawing as draw
 from biobgt.figures.brain import (
     GLASS_BRAIN,
     MOST_NAMED,
@@ -25,31 +27,6 @@ from biobgt.figures.brain import (
     in_brain,
 )
 from biobgt.figures.connectivity import graph_citations, graph_methods
-from biobgt.figures.drawing import (
-    AS_IN_ATLAS,
-    GAMMA_TICKS,
-    GAMMA_TITLE,
-    GAP_COLOUR,
-    Axis,
-    Band,
-    Curve,
-    Drawing,
-    Mark,
-    Panel,
-    Points,
-    RegionOrder,
-    Rule,
-    first_labelling,
-    gap_words,
-    only_regions,
-    order_by_value,
-    order_option,
-    random_regions,
-    region_number,
-    region_option,
-    regions_in_order,
-    with_gaps,
-)
 from biobgt.figures.register import figure
 from biobgt.hubs.measures import (
     COMPARED,
@@ -72,10 +49,8 @@ if TYPE_CHECKING:
 
     from biobgt.data.cohort import Subject
     from biobgt.figures.paper_style import PaperStyle
-    from biobgt.hubs.table import RankCorrelation
     from biobgt.results.measured import Measured
 
-Values = NDArray[np.float64]
 # Colours of what is marked, whatever the measure; Okabe and Ito's, and never the only way to tell two things apart.
 HUB_COLOUR = VERMILION
 CHOSEN_COLOUR = PURPLE
@@ -84,7 +59,7 @@ RANK_1 = "1 is the strongest hub"
 CurveScale = Literal["z", "rank", "raw"]
 BY_NE = "by NE"
 N_RANDOM = 50
-NARROWEST_MM = 1.0  # of a region on paper, in which curves on top of each other can be told apart
+_NARROWEST_MM = 1.0  # of a region on paper, in which curves on top of each other can be told apart
 _AXES: Mapping[str, str] = {"z": "z-score over regions", "rank": f"rank ({RANK_1})"}
 _HOVER: Mapping[str, str] = {"z": "%{y:.2f}", "rank": "%{y}", "raw": "%{y:.3g}"}
 _SCALES: Mapping[str, str] = {
@@ -92,6 +67,38 @@ _SCALES: Mapping[str, str] = {
     "rank": "as ranks, 1 the strongest hub",
     "raw": "in their own units, one panel each",
 }
+
+
+def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
+    """Methods and citations of a figure that shows some hub measures, node entanglement among them or not.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : EntanglementOptions
+    measures : sequence of str
+        Keys of :data:`biobgt.hubs.HUB_MEASURES`.
+    """
+    definitions = [HUB_MEASURES[key].in_words_of(measured.kind).definition for key in measures]
+    if NE in measures:
+        definitions.insert(
+            1 + list(measures).index(NE),
+            f"Under the perturbation, {PERTURBATIONS[options.perturbation]}; the diffusion time was "
+            f"γ = {options.gamma:g}/mean(λ), with λ the eigenvalues of the graph's Laplacian.",
+        )
+    cited = dict.fromkeys(citation for key in measures for citation in HUB_MEASURES[key].citations)
+    return {
+        "methods": (*graph_methods(measured), *definitions, *notes_on(measures)),
+        "citations": (*cited, *graph_citations(measured)),
+    }
+
+
+def _strength_remark(measured: "Measured", measures: Sequence[str] = (FC_STRENGTH,)) -> str:
+    """That FC strength has little left to compare with, with a space before it; empty where it has, or is not shown."""
+    mean = measured.mean_connectivity()[0]
+    if FC_STRENGTH not in measures or not (measured.kind.functional and mean < LITTLE_MEAN_CONNECTIVITY):
+        return ""
+    return " " + little_strength(f"this subject's mean connectivity is {signed(mean, 3)}")
 
 
 def gammas_option() -> Any:
@@ -118,10 +125,9 @@ class HubCurvesOptions(HubOptions):
         shown={"z": "z-score", "rank": "Rank", "raw": "Raw"},
         link="curve_scale",
     )
-    order: str = order_option(
-        others={**AS_IN_ATLAS, BY_NE: "By NE, highest first"},
+    order: str = draw.order_option(
+        others={**draw.AS_IN_ATLAS, BY_NE: "By NE, highest first"},
         help="By functional network, in the atlas's order, or the highest NE first.",
-        default_of=first_labelling,  # so that the axis names networks
         link="curve_order",
     )
     n_random: int = option(
@@ -141,18 +147,23 @@ class HubCurvesOptions(HubOptions):
         "is then quick.",
         link="group_behind",
     )
-    region: str = region_option()
+    region: str = draw.region_option()
 
 
-@dataclass(frozen=True)
-class _GroupBand:
+def group_members(measured: "Measured") -> "tuple[Subject, ...]":
+    """The subjects of the subject's group, itself among them; the whole cohort where it has no group."""
+    group = measured.subject.group
+    return tuple(subject for subject in measured.cohort if group is None or subject.group == group)
+
+
+class _GroupBand(NamedTuple):
     """A group whose curves lie behind the subject's: its name, sizes, and mean and SD by measure, (n_regions,) each."""
 
     name: str
     n_people: int
     n_recordings: int
-    mean: Mapping[str, Values]
-    sd: Mapping[str, Values]
+    mean: Mapping[str, FloatArray]
+    sd: Mapping[str, FloatArray]
 
     @property
     def words(self) -> str:
@@ -165,12 +176,6 @@ class _GroupBand:
         )
 
 
-def group_members(measured: "Measured") -> "tuple[Subject, ...]":
-    """The subjects of the subject's group, itself among them; the whole cohort where it has no group."""
-    group = measured.subject.group
-    return tuple(subject for subject in measured.cohort if group is None or subject.group == group)
-
-
 def _group_band(measured: "Measured", options: HubCurvesOptions) -> _GroupBand:
     """Measure every subject of the subject's group."""
     from biobgt.hubs.table import group_curves
@@ -179,8 +184,13 @@ def _group_band(measured: "Measured", options: HubCurvesOptions) -> _GroupBand:
     curves = [measured.of(member.id).hub_curves(options, options.measures) for member in members]
     persons = [person_of(member.id) for member in members]
     mean, sd = group_curves(curves, options.gamma, persons=persons, scale=options.scale)
-    name = measured.subject.group or "whole cohort"
-    return _GroupBand(name, len(set(persons)), len(members), mean, sd)
+    return _GroupBand(measured.subject.group or "whole cohort", len(set(persons)), len(members), mean, sd)
+
+
+def _ring(name: str, x: float, y: float, region: int, *, hover: str) -> draw.Points:
+    """A ring around the region that was picked, with its name in the legend."""
+    look: dict[str, Any] = {"colour": CHOSEN_COLOUR, "size": 15, "hollow": True}
+    return draw.Points(name=name, x=[x], y=[y], hover=hover, texts=[name], ids=[region], **look)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,54 +200,47 @@ class _Curves:
     options: HubCurvesOptions
     kind: ConnectivityKind
     regions: Sequence[str]
-    values: Mapping[str, Values]
+    values: Mapping[str, FloatArray]
     hubs: NDArray[np.bool_]
-    order: RegionOrder
+    order: draw.RegionOrder
     group: _GroupBand | None
 
     def measure(self, key: str = "") -> HubMeasure:
         """A measure in the words of the kind of connectivity, by default the first."""
         return HUB_MEASURES[key or next(iter(self.values))].in_words_of(self.kind)
 
-    def panels(self, *, apart: bool, lines: bool = False) -> list[Panel]:
+    def panels(self, *, apart: bool, lines: bool = False) -> list[draw.Panel]:
         """All curves in one panel or each in its own, with lines at the hubs through all of them."""
         drawn, options = list(self.order.order), self.options
-        at_hubs: list[Mark] = [
-            Rule(x=place, colour=HUB_COLOUR, thin=True, opacity=0.35)
+        at_hubs: list[draw.Mark] = [
+            draw.Rule(x=place, colour=HUB_COLOUR, thin=True, opacity=0.35)
             for place in np.flatnonzero(self.hubs[drawn]).tolist()
         ]
         named = "by NE, highest first" if options.order == BY_NE else "in atlas order"
-        regions = Axis(
+        regions = draw.Axis(
             title=f"{len(drawn)} regions {named}",
             names=[self.regions[region] for region in drawn],
             order=self.order,
             limits=(-1, len(drawn)),
         )
-        together = [[key] for key in self.values] if apart else [list(self.values)]
-        return [
-            Panel(
-                marks=[*(at_hubs if lines else []), *(mark for key in keys for mark in self._marks(key))],
-                x=regions,
-                y=Axis(title=self._axis_title(keys[0], apart=apart), reversed=options.scale == "rank"),
-            )
-            for keys in together
-        ]
+        panels = []
+        for keys in [[key] for key in self.values] if apart else [list(self.values)]:
+            about, marks = self.measure(keys[0]), [mark for key in keys for mark in self._marks(key)]
+            title = f"{about.short}, {options.scale}" if apart else _AXES.get(options.scale, "")
+            values = draw.Axis(title=about.axis if options.scale == "raw" else title, reversed=options.scale == "rank")
+            panels.append(draw.Panel(marks=[*at_hubs, *marks] if lines else marks, x=regions, y=values))
+        return panels
 
-    def _axis_title(self, key: str, *, apart: bool) -> str:
-        if self.options.scale == "raw":
-            return self.measure(key).axis
-        return f"{self.measure(key).short}, {self.options.scale}" if apart else _AXES[self.options.scale]
-
-    def _marks(self, key: str) -> list[Mark]:
+    def _marks(self, key: str) -> list[draw.Mark]:
         """The group behind, the curve and, on the first one, the hubs and the region that was picked."""
         drawn, about = np.array(self.order.order, dtype=int), self.measure(key)
         places, values = np.arange(len(drawn)), self.values[key]
-        marks: list[Mark] = []
+        marks: list[draw.Mark] = []
         if self.group is not None:
             mean, sd, name = self.group.mean[key][drawn], self.group.sd[key][drawn], f"{self.group.name}, mean ± SD"
             marks += [
-                Band(name=name, colour=about.colour, x=places, low=mean - sd, high=mean + sd),
-                Curve(
+                draw.Band(name=name, colour=about.colour, x=places, low=mean - sd, high=mean + sd),
+                draw.Curve(
                     name=name,
                     colour=GROUP_COLOUR,
                     x=places,
@@ -250,7 +253,7 @@ class _Curves:
             ]
         hover = f"{about.short} {_HOVER[self.options.scale]}"
         curve: dict[str, Any] = {"name": about.short, "colour": about.colour, "hover": hover, "ids": drawn}
-        marks.append(Curve(x=places, y=values[drawn], thin=key != NE, **curve))
+        marks.append(draw.Curve(x=places, y=values[drawn], thin=key != NE, **curve))
         if key == next(iter(self.values)):
             hubs = np.flatnonzero(self.hubs[drawn])
             diamonds: dict[str, Any] = {
@@ -259,7 +262,7 @@ class _Curves:
                 "hover": "a hub",
                 "ids": drawn[hubs],
             }
-            marks.append(Points(x=hubs, y=values[drawn][hubs], symbol="diamond", size=8, **diamonds))
+            marks.append(draw.Points(x=hubs, y=values[drawn][hubs], symbol="diamond", size=8, **diamonds))
             marks += [
                 _ring(self.regions[region], place, values[region], region, hover="picked")
                 for place, region in enumerate(drawn.tolist())
@@ -287,7 +290,8 @@ class _Curves:
         measures = [self.measure(key) for key in self.values]
         in_full = [one.title if one.short == one.title else f"{one.title} ({one.short})" for one in measures]
         scale = "in its own unit" if options.scale == "raw" and len(measures) == 1 else _SCALES[options.scale]
-        entanglement = f" {_entanglement_words(options)}." if NE in self.values else ""
+        perturbed = f"NE is |ΔS| at γ = {options.gamma:g}/mean(λ) when {PERTURBATIONS[options.perturbation]}"
+        entanglement = f" {perturbed}." if NE in self.values else ""
         averaged = "Pearson correlation" if self.kind.key == ESTIMATED else f"{self.kind.title.lower()} (as given)"
         strength = f" {self.kind.named('FC strength is')} the mean {averaged} with all other regions."
         return (
@@ -296,9 +300,9 @@ class _Curves:
             f"{int(self.hubs.sum())} in all: {options.hubs_are}.{self.group.words if self.group else ''}"
         )
 
-    def on_paper(self, style: "PaperStyle", *, screen: Drawing) -> Drawing:
+    def on_paper(self, style: "PaperStyle", *, screen: draw.Drawing) -> draw.Drawing:
         """One panel per measure also where regions are so narrow that curves would hide each other."""
-        narrow = len(self.order.order) > style.width_mm / NARROWEST_MM
+        narrow = len(self.order.order) > style.width_mm / _NARROWEST_MM
         if len(self.values) == 1 or not (narrow or len(screen.panels) > 1):
             return screen
         return replace(
@@ -310,25 +314,25 @@ class _Curves:
 
 
 @figure("hub_curves", "Hub curves", takes=HubCurvesOptions)
-def hub_curves(measured: "Measured", options: HubCurvesOptions) -> Drawing:
+def hub_curves(measured: "Measured", options: HubCurvesOptions) -> draw.Drawing:
     """Several hub measures over regions, with the subject's group behind where that is asked for."""
     if not options.measures:
         raise InputError("Choose at least one hub measure.")
     subject, kind = measured.subject, measured.kind
-    table = measured.hub_table(options, options.measures)
+    found = measured.hub_table(options, options.measures)
     suffix = "" if options.scale == "raw" else f"_{options.scale}"
     curves = _Curves(
         options,
         kind,
         measured.atlas.regions,
-        {key: with_gaps(table[f"{key}{suffix}"].to_numpy(), subject) for key in options.measures},
-        table[f"{options.measures[0]}_hub"].to_numpy(),
+        {key: draw.with_gaps(found[f"{key}{suffix}"].to_numpy(), subject) for key in options.measures},
+        found[f"{options.measures[0]}_hub"].to_numpy(),
         _regions_shown(measured, options),
         _group_band(measured, options) if options.group else None,
     )
     apart = options.scale == "raw" or options.group
-    remark = (_strength_remark(measured) if FC_STRENGTH in options.measures else "") + gap_words(subject)
-    screen = Drawing(
+    remark = _strength_remark(measured, options.measures) + draw.gap_words(subject)
+    screen = draw.Drawing(
         title=f"{kind.named(listed([HUB_MEASURES[key].short for key in options.measures]))} of {subject.id}",
         simulated=subject.simulated,
         panels=curves.panels(apart=apart),
@@ -343,33 +347,17 @@ def hub_curves(measured: "Measured", options: HubCurvesOptions) -> Drawing:
     return replace(screen, on_paper=partial(curves.on_paper, screen=screen))
 
 
-def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrder:
+def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> draw.RegionOrder:
     """The regions that are drawn, all or some at random, in the order that was asked for."""
     atlas = measured.atlas
-    region_number(atlas, options.region)  # says so where there is no such region
+    draw.region_number(atlas, options.region)  # says so where there is no such region
     if options.order == BY_NE:
-        order = order_by_value(measured.hub_table(options, (NE,))[NE].to_numpy())
+        order = draw.order_by_value(measured.hub_table(options, (NE,))[NE].to_numpy())
     else:
-        order = regions_in_order(atlas, options.order)
+        order = draw.regions_in_order(atlas, options.order)
     if not 0 < options.n_random < atlas.n_regions:
         return order
-    return only_regions(order, random_regions(atlas.n_regions, options.n_random, seed=options.seed))
-
-
-def _ring(name: str, x: float, y: float, region: int, *, hover: str) -> Points:
-    """A ring around the region that was picked.
-
-    Parameters
-    ----------
-    name : str
-        Of the region, for the legend.
-    x, y : float
-    region : int
-        Counted from 0.
-    hover : str
-    """
-    look: dict[str, Any] = {"colour": CHOSEN_COLOUR, "size": 15, "hollow": True}
-    return Points(name=name, x=[x], y=[y], hover=hover, texts=[name], ids=[region], **look)
+    return draw.only_regions(order, draw.random_regions(atlas.n_regions, options.n_random, seed=options.seed))
 
 
 @dataclass(frozen=True)
@@ -377,21 +365,21 @@ class HubScatterOptions(HubOptions):
     """Which measure node entanglement is set against."""
 
     measure: str = option(NEFF, title="Hub measure", help="The measure that NE is compared with.", choices=HUB_MEASURES)
-    region: str = region_option()
+    region: str = draw.region_option()
 
 
 @figure("hub_scatter", "NE against another measure", takes=HubScatterOptions)
-def hub_scatter(measured: "Measured", options: HubScatterOptions) -> Drawing:
+def hub_scatter(measured: "Measured", options: HubScatterOptions) -> draw.Drawing:
     """Node entanglement against another measure of one subject, one point per region."""
     subject, regions = measured.subject, measured.atlas.regions
-    picked = region_number(measured.atlas, options.region)
-    table = measured.hub_table(options, (NE,))
+    picked = draw.region_number(measured.atlas, options.region)
+    own_table = measured.hub_table(options, (NE,))
     other = measured.hubs(options.perturbation).values(options.gamma, (options.measure,))[options.measure]
-    x, y, hubs = np.asarray(other, dtype=np.float64), table[NE].to_numpy(), table[f"{NE}_hub"].to_numpy()
+    x, y, hubs = np.asarray(other, dtype=np.float64), own_table[NE].to_numpy(), own_table[f"{NE}_hub"].to_numpy()
     about = HUB_MEASURES[options.measure].in_words_of(measured.kind)
     hover = f"%{{text}}\n{about.short} %{{x:.3g}}\nNE %{{y:.3g}} bits"
-    marks: list[Mark] = [
-        Points(
+    marks: list[draw.Mark] = [
+        draw.Points(
             name=name,
             colour=colour,
             symbol=symbol,
@@ -409,42 +397,28 @@ def hub_scatter(measured: "Measured", options: HubScatterOptions) -> Drawing:
     ]
     if picked is not None:
         marks.append(_ring(regions[picked], x[picked], y[picked], picked, hover=hover))
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.DataFrame({"region": regions, options.measure: x, NE: y, f"{NE}_hub": hubs})
-
     found = measured.hub_correlation(options, options.measure)
     opening = f"NE at γ = {options.gamma:g}/mean(λ) against {about.short}, one point per region."
-    remark = _strength_remark(measured) if options.measure == FC_STRENGTH else ""
-    return Drawing(
+    reach = f"{signed(found.low)} to {signed(found.high)}"
+    if np.isnan(found.rho):
+        correlation = "ρ is not defined"
+        agreement = f"Spearman's ρ is not defined: NE or {about.short} is the same in all regions with signal."
+    else:
+        correlation = f"ρ = {signed(found.rho)}, 95 % interval {reach}"
+        agreement = (
+            f"Spearman's ρ = {signed(found.rho)}, 95 % bootstrap interval {reach}, over the {found.n_regions} regions "
+            "with signal of this subject: it says nothing about other subjects, and neighbouring regions are not "
+            f"independent.{_strength_remark(measured, (options.measure,))}"
+        )
+    return draw.Drawing(
         title=f"NE against {about.short}",
-        subtitle=_correlation(found),
+        subtitle=correlation,
         simulated=subject.simulated,
-        panels=[Panel(marks=marks, x=Axis(title=about.axis), y=Axis(title=HUB_MEASURES[NE].axis))],
-        caption=f"{whose(subject.id, subject.simulated)}: {opening} {_agreement(found, about.short, remark)}",
-        numbers=numbers,
+        panels=[draw.Panel(marks=marks, x=draw.Axis(title=about.axis), y=draw.Axis(title=HUB_MEASURES[NE].axis))],
+        caption=f"{whose(subject.id, subject.simulated)}: {opening} {agreement}",
+        numbers=draw.table({"region": regions, options.measure: x, NE: y, f"{NE}_hub": hubs}),
         height=440,
         **hub_words(measured, options, (NE, options.measure)),
-    )
-
-
-def _correlation(found: "RankCorrelation") -> str:
-    """The correlation with its interval."""
-    if found.rho != found.rho:  # NaN
-        return "ρ is not defined"
-    return f"ρ = {signed(found.rho)}, 95 % interval {signed(found.low)} to {signed(found.high)}"
-
-
-def _agreement(found: "RankCorrelation", short: str, remark: str) -> str:
-    """The correlation, and what it does not say."""
-    if found.rho != found.rho:
-        return f"Spearman's ρ is not defined: NE or {short} is the same in all regions with signal."
-    return (
-        f"Spearman's ρ = {signed(found.rho)}, 95 % bootstrap interval {signed(found.low)} to "
-        f"{signed(found.high)}, over the {found.n_regions} regions with signal of this subject: it says nothing "
-        f"about other subjects, and neighbouring regions are not independent.{remark}"
     )
 
 
@@ -468,7 +442,7 @@ def steady_over_gamma(measures: Sequence[str]) -> tuple[str, ...]:
 
 
 @figure("gamma_sweep", "Agreement over γ", takes=_GammaSweepOptions)
-def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> Drawing:
+def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> draw.Drawing:
     """How well node entanglement agrees with other measures over diffusion times, in one subject and in a study."""
     from biobgt.results.studies import study_sweep
 
@@ -483,9 +457,15 @@ def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> Drawing:
     study = study_sweep(measured.settings, measured.atlas, **how)
     sweep = measured.hub_sweep(options.perturbation, measures, options.gammas)
     about = {key: HUB_MEASURES[key].in_words_of(kind) for key in measures}
-    chosen = Curve(name=f"γ = {options.gamma:g}", colour=CHOSEN_COLOUR, x=[options.gamma] * 2, y=[-1, 1], dash="dot")
+    chosen = draw.Curve(
+        name=f"γ = {options.gamma:g}", colour=CHOSEN_COLOUR, x=[options.gamma] * 2, y=[-1, 1], dash="dot"
+    )
     behind = [mark for one in about.values() for mark in _study_marks(study.agreement, one)]
-    own = [_subject_curve(sweep, one) for one in about.values()]
+    panel = draw.Panel(
+        marks=[*behind, chosen, *(_subject_curve(sweep, one) for one in about.values())],
+        x=draw.Axis(title=draw.GAMMA_TITLE, log=True, ticks=draw.GAMMA_TICKS),
+        y=draw.Axis(title="Spearman's ρ with NE", limits=(-1.02, 1.02), zero=True),
+    )
 
     def numbers() -> "pd.DataFrame":
         import pandas as pd
@@ -501,22 +481,15 @@ def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> Drawing:
         said = "Mean and SD behind agreement over γ are of the subjects of ABIDE (Di Martino et al. 2014)."
         words = {"methods": (*words["methods"], said), "citations": (*words["citations"], "dimartino2014")}
     rhos = [f"{signed(measured.hub_correlation(options, key).rho)} with {one.short}" for key, one in about.items()]
-    remark = _strength_remark(measured) if FC_STRENGTH in measures else ""
-    return Drawing(
+    return draw.Drawing(
         title=f"Agreement over γ, {subject.id}",
         simulated=subject.simulated,
-        panels=[
-            Panel(
-                marks=[*behind, chosen, *own],
-                x=Axis(title=GAMMA_TITLE, log=True, ticks=GAMMA_TICKS),
-                y=Axis(title="Spearman's ρ with NE", limits=(-1.02, 1.02), zero=True),
-            )
-        ],
+        panels=[panel],
         caption=(
             f"{whose(subject.id, subject.simulated)}: Spearman's ρ of NE ({options.perturbation}, |ΔS|) "
             f"{listed([f'with {one.short}' for one in about.values()])} over regions, at diffusion times γ in units of "
             f"1/mean(λ). At the chosen γ = {options.gamma:g}, marked by the dotted line, ρ is {' and '.join(rhos)}. "
-            f"{study.note}{remark}"
+            f"{study.note}{_strength_remark(measured, measures)}"
         ),
         numbers=numbers,
         height=500,
@@ -524,7 +497,7 @@ def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> Drawing:
     )
 
 
-def _study_marks(study: "pd.DataFrame | None", about: HubMeasure) -> list[Mark]:
+def _study_marks(study: "pd.DataFrame | None", about: HubMeasure) -> list[draw.Mark]:
     """The study's mean ± SD of the agreement with a measure; nothing where the study has none."""
     rows = None if study is None else study[study["reference"] == HUB_MEASURES[about.key].title]
     if rows is None or rows.empty:
@@ -534,14 +507,14 @@ def _study_marks(study: "pd.DataFrame | None", about: HubMeasure) -> list[Mark]:
     hover = f"ABIDE, {about.short}\nγ %{{x}}: %{{y:.2f}} ± %{{text}}"
     texts = [f"{one:.2f}" for one in sd]
     return [
-        Band(low=mean - sd, high=mean + sd, **look),
-        Curve(y=mean, dash="dash", thin=True, hover=hover, texts=texts, **look),
+        draw.Band(low=mean - sd, high=mean + sd, **look),
+        draw.Curve(y=mean, dash="dash", thin=True, hover=hover, texts=texts, **look),
     ]
 
 
-def _subject_curve(sweep: "pd.DataFrame", about: HubMeasure) -> Curve:
+def _subject_curve(sweep: "pd.DataFrame", about: HubMeasure) -> draw.Curve:
     rows = sweep[sweep["reference"] == HUB_MEASURES[about.key].title]
-    return Curve(
+    return draw.Curve(
         name=f"{about.short}, this subject",
         colour=about.colour,
         x=rows["gamma"].to_numpy(),
@@ -560,13 +533,13 @@ class _HubBrainOptions(HubOptions):
 
 
 @figure("hub_brain", "Hubs in the brain", takes=_HubBrainOptions)
-def hub_brain(measured: "Measured", options: _HubBrainOptions) -> Drawing:
+def hub_brain(measured: "Measured", options: _HubBrainOptions) -> draw.Drawing:
     """Regions in the brain, sized by a hub measure: hubs stand out and the strongest are named, others are grey."""
     subject, key, painted = measured.subject, options.measure, options.brain != NODES
     brain = Brain.of(measured.atlas, options.brain)
-    table = measured.hub_table(options.part(HubOptions), (key,))
-    values, ranks = (with_gaps(table[column].to_numpy(float), subject) for column in (key, f"{key}_rank"))
-    hubs = table[f"{key}_hub"].to_numpy(bool)
+    found = measured.hub_table(options.part(HubOptions), (key,))
+    values, ranks = (draw.with_gaps(found[column].to_numpy(float), subject) for column in (key, f"{key}_rank"))
+    hubs = found[f"{key}_hub"].to_numpy(bool)
     strongest = [int(region) for region in np.argsort(ranks, kind="stable") if hubs[region]][:MOST_NAMED]
     about = HUB_MEASURES[key].in_words_of(measured.kind)
     hub, other, none = f"hubs by {about.short}", "other regions", "no data"
@@ -576,17 +549,13 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> Drawing:
         sizes=-values if about.low_in_hubs else values,
         values=ranks,
         groups=None if painted else groups,  # a cortex has no sizes, so that its colours are what is measured
-        group_colours={none: GAP_COLOUR, other: PALE_GREY, hub: HUB_COLOUR},
+        group_colours={none: draw.GAP_COLOUR, other: PALE_GREY, hub: HUB_COLOUR},
         ranked=painted,
         quantity=f"rank by {about.short}",
         named=strongest,
     )
 
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        found = {key: values, f"{key}_rank": ranks, f"{key}_hub": hubs}
-        return pd.DataFrame({"region": brain.regions, **brain.places, **found}).astype({f"{key}_rank": "Int64"})
+    columns = {"region": brain.regions, **brain.places, key: values, f"{key}_rank": ranks, f"{key}_hub": hubs}
 
     def caption(where: str) -> str:
         at = f" at γ = {options.gamma:g}/mean(λ)" if key == NE else ""
@@ -594,26 +563,20 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> Drawing:
         colour = f"the rank by {about.short}{at} ({RANK_1})" if painted else named
         said = brain_caption(brain, subject, where, colour=colour, size=f"{about.short} itself")
         names = f" The strongest: {', '.join(brain.regions[region] for region in strongest)}." if strongest else ""
-        return f"{said}{names}{brain.left_out}{gap_words(subject)}"
+        return f"{said}{names}{brain.left_out}{draw.gap_words(subject)}"
 
     return in_brain(
         brain,
         caption,
         title=f"Hubs of {subject.id}",
         simulated=subject.simulated,
-        numbers=numbers,
+        numbers=lambda: draw.table(columns)().astype({f"{key}_rank": "Int64"}),
         **hub_words(measured, options, (key,)),
     )
 
 
 # The paper's five, by their names there.
-PAPERS_FIVE: Mapping[str, str] = {
-    "degree": "DC",
-    "betweenness": "BC",
-    "closeness": "CC",
-    "eigenvector": "EC",
-    NE: "NE",
-}
+PAPERS_FIVE = {"degree": "DC", "betweenness": "BC", "closeness": "CC", "eigenvector": "EC", NE: "NE"}
 
 
 @figure(
@@ -623,26 +586,20 @@ PAPERS_FIVE: Mapping[str, str] = {
     least_mm=55,
     on_paper_only=True,  # five brains to be turned are too many for a browser
 )
-def five_brains(measured: "Measured", options: EntanglementOptions) -> Drawing:
+def five_brains(measured: "Measured", options: EntanglementOptions) -> draw.Drawing:
     """The paper's five hub measures, each in a brain of its own, on one colour scale."""
     subject, plain = measured.subject, Brain.of(measured.atlas, NODES, quantity="z-score over regions")
-    table = measured.hub_table(HubOptions(options.gamma, options.perturbation), tuple(PAPERS_FIVE))
-    values = {key: table[f"{key}_z"].to_numpy() for key in PAPERS_FIVE}
+    found = measured.hub_table(HubOptions(options.gamma, options.perturbation), tuple(PAPERS_FIVE))
+    values = {key: found[f"{key}_z"].to_numpy() for key in PAPERS_FIVE}
     known = np.concatenate([z[np.isfinite(z)] for z in values.values()])
     limits = (float(known.min()), float(known.max())) if len(known) else None
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        named = {PAPERS_FIVE[key]: z for key, z in values.items()}
-        return pd.DataFrame({"region": plain.regions, **plain.places, **named})
-
+    named = {PAPERS_FIVE[key]: z for key, z in values.items()}
     names = ", ".join(f"{name} ({HUB_MEASURES[key].title})" for key, name in PAPERS_FIVE.items())
-    return Drawing(
+    return draw.Drawing(
         title=f"Five hub measures of {subject.id}",
         simulated=subject.simulated,
         panels=[
-            Panel(
+            draw.Panel(
                 title=f"{PAPERS_FIVE[key]}: {HUB_MEASURES[key].title}",
                 marks=[replace(plain, sizes=z, values=z, limits=limits)],
             )
@@ -653,47 +610,12 @@ def five_brains(measured: "Measured", options: EntanglementOptions) -> Drawing:
             f"Larger and redder is higher, on one colour scale for all. NE is |ΔS| at γ = "
             f"{options.gamma:g}/mean(λ), perturbation {options.perturbation}.{plain.left_out}"
         ),
-        numbers=numbers,
+        numbers=draw.table({"region": plain.regions, **plain.places, **named}),
         **hub_words(measured, options, tuple(PAPERS_FIVE)),
     )
 
 
-# What figures and pages of hubs say: how hubs were measured, what to cite, and remarks.
-
-
-def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
-    """Methods and citations of a figure that shows some hub measures, node entanglement among them or not.
-
-    Parameters
-    ----------
-    measured : Measured
-    options : EntanglementOptions
-    measures : sequence of str
-        Keys of :data:`biobgt.hubs.HUB_MEASURES`.
-    """
-    definitions = [HUB_MEASURES[key].in_words_of(measured.kind).definition for key in measures]
-    if NE in measures:
-        definitions.insert(
-            1 + list(measures).index(NE),
-            f"Under the perturbation, {PERTURBATIONS[options.perturbation]}; the diffusion time was "
-            f"γ = {options.gamma:g}/mean(λ), with λ the eigenvalues of the graph's Laplacian.",
-        )
-    cited = dict.fromkeys(citation for key in measures for citation in HUB_MEASURES[key].citations)
-    return {
-        "methods": (*graph_methods(measured), *definitions, *notes_on(measures)),
-        "citations": (*cited, *graph_citations(measured)),
-    }
-
-
-def _entanglement_words(options: EntanglementOptions) -> str:
-    """What NE is, within a caption."""
-    return f"NE is |ΔS| at γ = {options.gamma:g}/mean(λ) when {PERTURBATIONS[options.perturbation]}"
-
-
-def _strength_remark(measured: "Measured") -> str:
-    """On FC strength, where it has little to compare with; ends a caption."""
-    sentence = _little_strength_sentence(measured)
-    return f" {sentence}" if sentence else ""
+# What the page of hubs says besides.
 
 
 def table_caption(subject: str, n_hubs: Mapping[str, int], options: HubOptions, *, simulated: bool = False) -> str:
@@ -715,23 +637,9 @@ def table_caption(subject: str, n_hubs: Mapping[str, int], options: HubOptions, 
     )
 
 
-def _little_strength_sentence(measured: "Measured") -> str:
-    """Say that FC strength has little left to compare with; nothing where it has enough or is none.
-
-    Parameters
-    ----------
-    measured : Measured
-        One subject.
-    """
-    mean = measured.mean_connectivity()[0]
-    if not (measured.kind.functional and mean < LITTLE_MEAN_CONNECTIVITY):
-        return ""
-    return little_strength(f"this subject's mean connectivity is {signed(mean, 3)}")
-
-
 def little_strength_reason(measured: "Measured") -> str:
     """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
-    if not (sentence := _little_strength_sentence(measured)):
+    if not (sentence := _strength_remark(measured).strip()):
         return ""
     from biobgt.hubs.evidence import ABIDE, CNI_2019, study_people
 

@@ -1,4 +1,13 @@
-"""Figures of how good a trained model is: ROC, reliability, noise, results beside others, a subject beside groups."""
+"""Figures of how good a trained model is: ROC, reliability, noise, results beside others, a subject beside groups.
+
+A figure of a model's groups is made of the cohort that the model was trained on, ``model:NAME`` on the command line:
+its group results are shipped, its subjects are not. What is of its card is out of fold: every subject was seen by a
+member that had not met it. A figure of what a model says of a subject is made of that subject, and names the model
+among its options, with the SHA-256 of its weights, so that another model of that name is refused. What is of a cohort
+is of other people, and usually of few.
+
+First stands what figures of trained models share, also those of attention.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,23 +38,9 @@ if TYPE_CHECKING:
     from biobgt.results.measured import Measured
     from biobgt.training.tables import CohortResults
 
-# What figures of trained models share: whose model it is, how its groups are coloured, and what is said and cited.
-#
-# A figure of a model's groups is made of the cohort that the model was trained on, ``model:NAME`` on the command line:
-# its group results are shipped, its subjects are not. A figure of what a model says of a subject is made of that
-# subject, and names the model among its options, with the SHA-256 of its weights, so that another model of that name
-# is refused.
-
-
 ONE_MEMBER = "the one ensemble member that was not trained on that subject"
-GROUP_COLOURS: Mapping[str, str] = {
-    "NC": BLUE,
-    "ASD": VERMILION,
-    "ADHD": ORANGE,
-    "MCI": PURPLE,
-    "AD": WINE,
-}
 OTHER_COLOUR = LINE_GREY
+_GROUP_COLOURS = {"NC": BLUE, "ASD": VERMILION, "ADHD": ORANGE, "MCI": PURPLE, "AD": WINE}
 OWN_MODEL, OWN_COLOUR = "BioBGT", BLUE  # beside other models
 _TEST = (
     "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). The "
@@ -64,7 +59,7 @@ _CONTRAST = (
 
 def group_colour(group: str) -> str:
     """Colour of a group, the same in all figures."""
-    return GROUP_COLOURS.get(kind_of_group(group), OTHER_COLOUR)
+    return _GROUP_COLOURS.get(kind_of_group(group), OTHER_COLOUR)
 
 
 def groups_of(cohort: "Cohort") -> tuple[str, ...]:
@@ -129,14 +124,13 @@ def model_opening(model: InstalledModel, groups: Sequence[str] = ()) -> str:
 def model_words(model: InstalledModel) -> dict[str, Any]:
     """Methods and citations of a model."""
     atlas = model.atlas
-    methods = (
+    said = (
         f"Attention and probabilities are those of the model {model.name}, an ensemble of Biologically Plausible Brain "
         f"Graph Transformers (Peng et al. 2025) on the {atlas.n_regions} regions of {atlas.title}"
         f"{in_brackets(atlas.cites)}. "
         f"{model.card['protocol']}"
     )
-    keys = atlas.cites
-    return {"methods": (methods,), "citations": ("peng2025", *keys)}
+    return {"methods": (said,), "citations": ("peng2025", *atlas.cites)}
 
 
 def compared_words(model: InstalledModel, *, blocks: bool = True) -> dict[str, Any]:
@@ -148,6 +142,32 @@ def compared_words(model: InstalledModel, *, blocks: bool = True) -> dict[str, A
         "methods": (*words["methods"], f"Functional modules are {named}.", _BLOCKS if blocks else _CONTRAST),
         "citations": (*words["citations"], *keys, "freedman1983", *rates),
     }
+
+
+def model_drawing(
+    model: InstalledModel,
+    said: str,
+    *,
+    groups: Sequence[str] = (),
+    words: Mapping[str, Any] | None = None,
+    **about: Any,
+) -> Drawing:
+    """The drawing of a model's groups, of some or of all: its caption opens with whose it is.
+
+    Parameters
+    ----------
+    model : InstalledModel
+    said : str
+        The caption behind its opening.
+    groups : sequence of str
+        Whose it is; by default all.
+    words : mapping, optional
+        Methods and citations; by default those of the model.
+    **about
+        Further attributes of :class:`~biobgt.figures.drawing.Drawing`.
+    """
+    caption, simulated = f"{model_opening(model, groups)}: {said}", model.simulates(groups or model.group_names)
+    return Drawing(caption=caption, simulated=simulated, **(words or model_words(model)), **about)
 
 
 def subject_words(model: InstalledModel, warning: str = "") -> dict[str, Any]:
@@ -170,28 +190,23 @@ def subject_words(model: InstalledModel, warning: str = "") -> dict[str, Any]:
     return {**words, "methods": (*words["methods"], asked)}
 
 
-# Figures of how good a trained model is: ROC, reliability, noise, results beside others, a subject among its groups.
-#
-# What is of a card is out of fold: every subject was seen by a member that had not met it. What is of a cohort is of
-# other people, and usually of few.
+# How good a trained model is.
 
-
-CHANCE, AS_CLAIMED, OBSERVED = "chance", "as claimed", "observed, 95 % interval"
-WARNED = "share with a warning"
+OBSERVED = "observed, 95 % interval"
 HERE, PAPER = "here, 95 % interval", "the paper, another selection of subjects"
-OF_CARD, OF_COHORT = "card", "this cohort"
-MARKED_COLOUR = "#D0021B"
-BINS = 20
-_CHANCE_AUC = 0.5
-_SQUARE_MM = 70.0
+BENCHMARKED = "abide-cc200"  # the model of the subjects on which the benchmark was run
+_OF_CARD, _OF_COHORT = "card", "this cohort"
+_MARKED_COLOUR = "#D0021B"
+_BINS = 20
+_SQUARE: dict[str, Any] = {"legend": "above", "height": 460, "square_mm": 70.0}
 _UNIT = (-0.01, 1.01)  # axes of shares
 _METRICS: Mapping[str, str] = {"auc": "AUC", "accuracy": "Accuracy"}
 _LONG = 50  # characters of a name that fit beside the marks of a narrow page; two lines in a row would overlap
 _ROC = "sensitivity against 1 − specificity over all thresholds"
 
 
-def _roc_panel(curves: "Mapping[str, pd.DataFrame]") -> Panel:
-    """ROC curves with the line of chance.
+def _roc_of(curves: "Mapping[str, pd.DataFrame]") -> dict[str, Any]:
+    """ROC curves with the line of chance, as a drawing takes them.
 
     Parameters
     ----------
@@ -210,18 +225,19 @@ def _roc_panel(curves: "Mapping[str, pd.DataFrame]") -> Panel:
         for i, (name, curve) in enumerate(curves.items())
     ]
     x, y = Axis(title="1 − specificity", limits=_UNIT), Axis(title="Sensitivity", limits=_UNIT)
-    return Panel(marks=[_diagonal(CHANCE), *marks], x=x, y=y)
+    panel = Panel(marks=[_diagonal("chance"), *marks], x=x, y=y)
+    return {"panels": [panel], "numbers": lambda: _stacked("curve", curves), **_SQUARE}
 
 
 def _diagonal(name: str) -> Curve:
     return Curve(name=name, colour=OTHER_COLOUR, x=[0, 1], y=[0, 1], dash="dot", thin=True)
 
 
-def _curves_table(curves: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
-    """One row per threshold of every curve."""
+def _stacked(column: str, tables: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame":
+    """Tables below each other, with a column that says which rows are of which."""
     import pandas as pd
 
-    return pd.concat([curve.assign(curve=name) for name, curve in curves.items()], ignore_index=True)
+    return pd.concat([one.assign(**{column: name}) for name, one in tables.items()], ignore_index=True)
 
 
 def _card_curves(model: "InstalledModel") -> "Mapping[str, pd.DataFrame]":
@@ -230,44 +246,48 @@ def _card_curves(model: "InstalledModel") -> "Mapping[str, pd.DataFrame]":
     return group_curves(model.groups.labels, model.groups.probabilities, model.group_names)
 
 
+def _model_with_results(measured: "Measured", figure: str) -> InstalledModel:
+    """The model whose cohort was measured, if its card has results: of a shared network, each readout's card does."""
+    model = model_of(measured, figure)
+    if model.readouts:
+        named = listed([f"model:{model.name}/{cohort}" for cohort in model.readouts])
+        raise InputError(
+            f"Model {model.name} has no results of its own: several cohorts share it, and each has its own in "
+            f"{named}. Name one of these."
+        )
+    return model
+
+
 @model_figure("roc", "ROC curves")
 def roc(measured: "Measured", options: NoOptions) -> Drawing:
     """ROC curves of a model, of probabilities out of fold."""
-    model = model_of(measured, "roc")
-    curves, auc = _card_curves(model), model.card["results"][OWN_MODEL]["auc"]
+    model = _model_with_results(measured, "roc")
+    auc = model.card["results"][OWN_MODEL]["auc"]
     value, low, high = (auc[key] for key in ("value", "low", "high"))
     area = "not defined" if value is None else f"{value:.2f}"
     reach = f" (95 % interval {low:.2f} to {high:.2f})" if low is not None and high is not None else ""
-    return Drawing(
+    return model_drawing(
+        model,
+        f"{_ROC}, in {len(model.groups.labels):,} subjects, with probabilities from {ONE_MEMBER}. Area under the curve "
+        f"{area}{reach}; the dotted line is chance.",
         title=f"ROC, {model.name}",
-        simulated=model.simulates(model.group_names),
-        panels=[_roc_panel(curves)],
-        caption=(
-            f"{model_opening(model)}: {_ROC}, in {len(model.groups.labels):,} subjects, with probabilities from "
-            f"{ONE_MEMBER}. Area under the curve {area}{reach}; the dotted line is chance."
-        ),
-        numbers=lambda: _curves_table(curves),
-        **_SQUARE,
-        **model_words(model),
+        **_roc_of(_card_curves(model)),
     )
 
 
-_SQUARE: dict[str, Any] = {"legend": "above", "height": 460, "square_mm": _SQUARE_MM}
-
-
-def _reliability_panel(event: str, shares: Sequence[Points]) -> Panel:
-    """Observed shares against claimed probabilities, with the line on which they are equal.
+def _reliability_of(event: str, *shares: Points) -> dict[str, Any]:
+    """Observed shares against claimed probabilities, with the line on which they are equal, as a drawing takes them.
 
     Parameters
     ----------
     event : str
         What is claimed, such as ``ASD``.
-    shares : sequence of Points
+    *shares : Points
         Of :func:`_observed_shares`.
     """
-    claimed, observed = f"Claimed probability of {event}", f"Observed share of {event}"
-    x, y = Axis(title=claimed, limits=_UNIT), Axis(title=observed, limits=_UNIT)
-    return Panel(marks=[_diagonal(AS_CLAIMED), *shares], x=x, y=y)
+    x = Axis(title=f"Claimed probability of {event}", limits=_UNIT)
+    y = Axis(title=f"Observed share of {event}", limits=_UNIT)
+    return {"panels": [Panel(marks=[_diagonal("as claimed"), *shares], x=x, y=y)], **_SQUARE}
 
 
 def _observed_shares(name: str, curve: "pd.DataFrame", colour: str, **look: Any) -> Points:
@@ -319,23 +339,18 @@ def reliability(measured: "Measured", options: NoOptions) -> Drawing:
     """Observed shares against claimed probabilities of a model, out of fold."""
     from biobgt.training.tables import CardTables
 
-    model = model_of(measured, "reliability")
+    model = _model_with_results(measured, "reliability")
     curve, event = _card_reliability(model), CardTables(model.card).claimed_event
-    error = model.card["results"][OWN_MODEL]["ece"]
-    off = error["value"]
+    off = model.card["results"][OWN_MODEL]["ece"]["value"]
     away = "" if off is None else f" Mean distance from the dotted line {100 * off:.1f} percentage points."
-    return Drawing(
+    return model_drawing(
+        model,
+        f"{_claim_words(event)}, in {len(curve)} bins of {int(curve['n'].sum()):,} subjects, with 95 % Wilson "
+        f"intervals.{away} Probabilities are out of fold, each from {ONE_MEMBER}. New subjects get the mean log-odds "
+        "of all members instead, so for them this curve holds only approximately.",
         title=f"Reliability, {model.name}",
-        simulated=model.simulates(model.group_names),
-        panels=[_reliability_panel(event, [_observed_shares(OBSERVED, curve, OWN_COLOUR, joined=True)])],
-        caption=(
-            f"{model_opening(model)}: {_claim_words(event)}, in {len(curve)} bins of {int(curve['n'].sum()):,} "
-            f"subjects, with 95 % Wilson intervals.{away} Probabilities are out of fold, each from {ONE_MEMBER}. New "
-            "subjects get the mean log-odds of all members instead, so for them this curve holds only approximately."
-        ),
         numbers=lambda: curve,
-        **_SQUARE,
-        **model_words(model),
+        **_reliability_of(event, _observed_shares(OBSERVED, curve, OWN_COLOUR, joined=True)),
     )
 
 
@@ -347,15 +362,13 @@ def cohort_roc(measured: "Measured", options: AskedModelOptions) -> Drawing:
     model = asked_model(options, "cohort_roc")
     found = _results_of(measured, model)
     own = group_curves(found.labels, found.probabilities, found.groups)
-    curves = {f"{name}, {OF_CARD}": curve for name, curve in _card_curves(model).items()}
-    curves |= {f"{name}, {OF_COHORT}": curve for name, curve in own.items()}
+    curves = {f"{name}, {_OF_CARD}": curve for name, curve in _card_curves(model).items()}
+    curves |= {f"{name}, {_OF_COHORT}": curve for name, curve in own.items()}
     return Drawing(
         title=f"ROC in this cohort, {model.name}",
         simulated=measured.cohort.simulated or model.simulated,
-        panels=[_roc_panel(curves)],
         caption=_beside_card(measured, model, found, f"{_ROC},", "; the dotted line is chance."),
-        numbers=lambda: _curves_table(curves),
-        **_SQUARE,
+        **_roc_of(curves),
         **_cohort_words(model, found),
     )
 
@@ -376,23 +389,16 @@ def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Draw
     found, event = _results_of(measured, model), CardTables(model.card).claimed_event
     card, own = _card_reliability(model), reliability_curve(found.labels, found.probabilities)
     marks = [
-        _observed_shares(f"{OF_CARD}: {OBSERVED}", card, OWN_COLOUR, joined=True),
-        _observed_shares(f"{OF_COHORT}: {OBSERVED}", own, MODULE_COLOURS[1], symbol="diamond"),
+        _observed_shares(f"{_OF_CARD}: {OBSERVED}", card, OWN_COLOUR, joined=True),
+        _observed_shares(f"{_OF_COHORT}: {OBSERVED}", own, MODULE_COLOURS[1], symbol="diamond"),
     ]
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.concat([card.assign(of=OF_CARD), own.assign(of=OF_COHORT)], ignore_index=True)
-
     right = ", with 95 % Wilson intervals. The dotted line is a probability that is right as often as it claims."
     return Drawing(
         title=f"Reliability in this cohort, {model.name}",
         simulated=measured.cohort.simulated or model.simulated,
-        panels=[_reliability_panel(event, marks)],
         caption=_beside_card(measured, model, found, f"{_claim_words(event)},", right),
-        numbers=numbers,
-        **_SQUARE,
+        numbers=lambda: _stacked("of", {_OF_CARD: card, _OF_COHORT: own}),
+        **_reliability_of(event, *marks),
         **_cohort_words(model, found),
     )
 
@@ -464,7 +470,7 @@ def _noise_panel(points: "pd.DataFrame") -> Panel:
         curve(group, "probability", group, colour=group_colour(group), dash=DASHES[k % len(DASHES)], symbol="circle")
         for k, group in enumerate(groups)
     ]
-    warned = curve(WARNED, "warned", groups[0], colour=OTHER_COLOUR, dash="dashdot", symbol="square")
+    warned = curve("share with a warning", "warned", groups[0], colour=OTHER_COLOUR, dash="dashdot", symbol="square")
     added = Axis(title="White noise added to z-scored series", names=[str(level) for level in levels])
     return Panel(marks=[*marks, warned], x=added, y=Axis(title="Mean probability", limits=_UNIT))
 
@@ -537,20 +543,19 @@ def model_results(measured: "Measured", options: NoOptions) -> Drawing:
     from biobgt.training.card_text import CardText
     from biobgt.training.tables import CardTables
 
-    model = model_of(measured, "model_results")
+    model = _model_with_results(measured, "model_results")
     tables, words = CardTables(model.card), model_words(model)
     points, chance = tables.results_points(), tables.chance_level
     shown = [baseline for baseline in BASELINES.values() if baseline.title in set(points["model"])]
     cited = dict.fromkeys(citation for baseline in shown for citation in baseline.citations)
     panels = _results_panels(points, chance)
-    return Drawing(
+    return model_drawing(
+        model,
+        _results_words(points, CardText(model.card).paper_note),
+        words={"methods": words["methods"], "citations": (*words["citations"], *cited)},
         title=f"{model.name} beside other models",
-        simulated=model.simulates(model.group_names),
         panels=panels,
-        caption=f"{model_opening(model)}: {_results_words(points, CardText(model.card).paper_note)}",
         numbers=lambda: points.assign(chance=points["metric"].map(chance)),
-        methods=words["methods"],
-        citations=(*words["citations"], *cited),
         columns=len(panels),
         legend="none",
         height=150 + 44 * points["model"].nunique(),
@@ -599,11 +604,8 @@ def _benchmark_panel(rows: "pd.DataFrame") -> Panel:
         hover="%{y}\nthe paper: %{x:.3f}",
     )
     in_lines = [name.replace(", ", ",\n", 1) if len(name) > _LONG else name for name in names]
-    chance = Rule(x=_CHANCE_AUC, colour=OTHER_COLOUR, dash="dot")
+    chance = Rule(x=0.5, colour=OTHER_COLOUR, dash="dot")
     return Panel(marks=[chance, ours, papers], x=Axis(title="AUC"), y=Axis(names=in_lines, reversed=True))
-
-
-BENCHMARKED = "abide-cc200"  # the model of the subjects on which the benchmark was run
 
 
 @model_figure("benchmark_results", "The paper's comparison, done again", least_mm=80, example_of=BENCHMARKED)
@@ -647,10 +649,6 @@ def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
     )
 
 
-def _patients(cohort: "Cohort") -> str:
-    return groups_of(cohort)[-1]
-
-
 @dataclass(frozen=True)
 class SubjectProbabilityOptions(AskedModelOptions):
     """Which model, and the probability of which group."""
@@ -660,7 +658,7 @@ class SubjectProbabilityOptions(AskedModelOptions):
         title="Probability of",
         help="The group whose probability is shown; by default the last one, the patients.",
         choices_of=groups_of,
-        default_of=_patients,
+        default_of=lambda cohort: groups_of(cohort)[-1],
         of_model=True,
         in_a_row=True,
         link="probability_of",
@@ -725,7 +723,7 @@ def _probability_panel(shares: "pd.DataFrame", subject: str, group: str, value: 
                 hover="probability about %{x:.2f}\n%{y:.1%} of the group",
             )
         )
-    marks.append(Rule(name=subject, x=value, colour=MARKED_COLOUR))
+    marks.append(Rule(name=subject, x=value, colour=_MARKED_COLOUR))
     claimed = Axis(title=f"Probability of {group}", limits=(0, 1))
     return Panel(marks=marks, x=claimed, y=Axis(title="Share of each group", limits=(0, None), percent=True))
 
@@ -747,7 +745,7 @@ def _group_shares(values: NDArray[np.float64], labels: NDArray[np.int64], groups
     """
     import pandas as pd
 
-    edges = np.linspace(0, 1, BINS + 1)
+    edges = np.linspace(0, 1, _BINS + 1)
     frames = []
     for k, name in enumerate(groups):
         found = np.histogram(values[labels == k], bins=edges)[0]

@@ -31,6 +31,7 @@ from biobgt.base.references import Citation
 from biobgt.base.wording import ANY_USUAL_COVARIATE, capitalised, counted, listed, signed, whose
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES, named_labelling
 from biobgt.data.cohort import counted_people
+from biobgt.figures import drawing as draw
 from biobgt.figures.brain import SYMBOLS
 from biobgt.figures.connectivity import (
     LARGEST_MATRIX_MM,
@@ -39,19 +40,6 @@ from biobgt.figures.connectivity import (
     graph_methods,
     matrix_panel,
     shades_words,
-)
-from biobgt.figures.drawing import (
-    Axis,
-    Bars,
-    Curve,
-    Drawing,
-    Flow,
-    Mark,
-    Panel,
-    Points,
-    Rule,
-    matrix_numbers,
-    order_regions,
 )
 from biobgt.figures.register import figure
 from biobgt.groups.compare import TwoGroups
@@ -146,7 +134,7 @@ def module_words(
 
 
 @figure("module_heatmap", "Connectivity by module", takes=NamedModuleOptions, least_mm=75)
-def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> Drawing:
+def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> draw.Drawing:
     """One subject's connectivity sorted by module, with a named bar beside each module's rows."""
     subject, atlas, matrix = measured.subject, measured.atlas, measured.connectivity()
     partition = measured.modules(options).partition
@@ -155,16 +143,16 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> Drawing
     numbered = sorted(set(modules) - {0})
     names = named_modules(atlas, options.labelling, partition) | {0: NO_MODULE}
     called = [names[module] for module in modules]
-    order = order_regions(len(modules), called, first=[names[number] for number in numbered])
+    order = draw.order_regions(len(modules), called, first=[names[number] for number in numbered])
     blocks_of = [modules[order.order[start]] for _, start, _ in order.blocks]
     colours = [module_colours([module])[module] for module in blocks_of]
 
-    def panel(shown: Callable[[str], str]) -> Panel:
+    def panel(shown: Callable[[str], str]) -> draw.Panel:
         blocks = tuple((shown(name), start, end) for name, start, end in order.blocks)
         return matrix_panel(matrix, atlas.regions, replace(order, blocks=blocks), shades, colours=colours)
 
     def numbers() -> "pd.DataFrame":
-        numbers = matrix_numbers(matrix, atlas.regions, order)
+        numbers = draw.matrix_numbers(matrix, atlas.regions, order)
         numbers.insert(1, "module", [modules[region] for region in order.order], allow_duplicates=True)
         return numbers
 
@@ -174,7 +162,7 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> Drawing
     few = len(order.blocks) <= _MOST_TWO_LINED
     # Names in two lines, or without the word that all of them share: it would take room from the matrix.
     brief = panel(lambda name: name.removeprefix("Module "))
-    screen = Drawing(
+    screen = draw.Drawing(
         title=f"Connectivity of {subject.id} by module",
         simulated=subject.simulated,
         panels=[panel(lambda name: name.replace(" · ", "\n")) if few else brief],
@@ -201,7 +189,7 @@ class ResolutionSweepOptions(ModuleOptions):
 
 
 @figure("resolution_sweep", "Modules over the resolution", takes=ResolutionSweepOptions)
-def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> Drawing:
+def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> draw.Drawing:
     """One subject's modules over the resolution: how many, and below how good, how stable and how like networks."""
     import pandas as pd
 
@@ -209,12 +197,12 @@ def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> D
     sweep = pd.DataFrame([measured.resolution_step(options, value) for value in options.resolutions])
     drawn = sweep.sort_values("resolution")
 
-    def curve(column: str, name: str, colour: str, digits: str = ":.2f", **look: Any) -> Curve:
+    def curve(column: str, name: str, colour: str, digits: str = ":.2f", **look: Any) -> draw.Curve:
         x, y = drawn["resolution"].to_numpy(), drawn[column].to_numpy(float)
         hover = f"{name}\nresolution %{{x:g}}: %{{y{digits}}}"
-        return Curve(name=name, colour=colour, x=x, y=y, symbol="circle", hover=hover, **look)
+        return draw.Curve(name=name, colour=colour, x=x, y=y, symbol="circle", hover=hover, **look)
 
-    chosen = Rule(x=options.resolution, colour=LINE_GREY, dash="dot")
+    chosen = draw.Rule(x=options.resolution, colour=LINE_GREY, dash="dot")
     n_modules = curve("n_modules", capitalised(MODULE_MEASURES[N_MODULES].title), BLUE, digits="")
     agreement = [
         curve(f"{AMI} {name}", f"AMI with {LABELLINGS.get(name, name)}", _LABELLINGS[i % len(_LABELLINGS)], dash="dot")
@@ -233,18 +221,20 @@ def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> D
             f" The runs agree best at {best['resolution']:g} (AMI {best['stability']:.2f}), with "
             f"{int(best['n_modules'])} modules."
         )
-    resolution = Axis(title="Resolution")
-    return Drawing(
+    resolution = draw.Axis(title="Resolution")
+    return draw.Drawing(
         title=f"Modules of {subject.id} over the resolution",
         simulated=subject.simulated,
         panels=[
-            Panel(
+            draw.Panel(
                 marks=[chosen, n_modules],
                 x=resolution,
-                y=Axis(title="Modules", limits=(0, None), whole=True),
+                y=draw.Axis(title="Modules", limits=(0, None), whole=True),
                 height=0.4,
             ),
-            Panel(marks=[chosen, *quality], x=resolution, y=Axis(title="Q, AMI", limits=(-0.03, 1.03)), height=0.6),
+            draw.Panel(
+                marks=[chosen, *quality], x=resolution, y=draw.Axis(title="Q, AMI", limits=(-0.03, 1.03)), height=0.6
+            ),
         ],
         caption=(
             f"{whose(subject.id, subject.simulated)}: Louvain over the resolution, {options.runs} runs at each (seed "
@@ -260,17 +250,17 @@ def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> D
 
 
 @figure("role_map", "Roles of regions", takes=NamedModuleOptions)
-def role_map(measured: "Measured", options: NamedModuleOptions) -> Drawing:
+def role_map(measured: "Measured", options: NamedModuleOptions) -> draw.Drawing:
     """Every region by participation and within-module z, coloured by module (Guimerà and Amaral 2005)."""
     subject, found = measured.subject, measured.modules(options)
     roles, names = found.roles, named_modules(measured.atlas, options.labelling, found.partition)
     regions, labels = roles["region"].to_numpy(), roles["module"].to_numpy()
     x, y = roles[PARTICIPATION].to_numpy(), roles[WITHIN_Z].to_numpy()
-    marks: list[Mark] = [Rule(name="hubs above", y=options.hub_z, colour=LINE_GREY, dash="dot")]
+    marks: list[draw.Mark] = [draw.Rule(name="hubs above", y=options.hub_z, colour=LINE_GREY, dash="dot")]
     for module, colour in module_colours(sorted(set(labels.tolist()) - {0})).items():
         own = np.flatnonzero(labels == module)
         marks.append(
-            Points(
+            draw.Points(
                 name=names[module],
                 colour=colour,
                 symbol=SYMBOLS[((module - 1) // len(MODULE_COLOURS)) % len(SYMBOLS)],  # a colour that comes again
@@ -286,14 +276,14 @@ def role_map(measured: "Measured", options: NamedModuleOptions) -> Drawing:
         f"Regions have roles by participation and within-module z, with hubs from z = {options.hub_z:g} (Guimerà and "
         "Amaral 2005)."
     )
-    return Drawing(
+    return draw.Drawing(
         title=f"Roles of the regions of {subject.id}",
         simulated=subject.simulated,
         panels=[
-            Panel(
+            draw.Panel(
                 marks=marks,
-                x=Axis(title=REGION_MEASURES[PARTICIPATION].short, limits=(-0.03, 1)),
-                y=Axis(title=REGION_MEASURES[WITHIN_Z].short),
+                x=draw.Axis(title=REGION_MEASURES[PARTICIPATION].short, limits=(-0.03, 1)),
+                y=draw.Axis(title=REGION_MEASURES[WITHIN_Z].short),
             )
         ],
         caption=(
@@ -310,7 +300,7 @@ def role_map(measured: "Measured", options: NamedModuleOptions) -> Drawing:
 
 
 @figure("modularity_against_chance", "Modularity against chance", takes=NullGraphOptions)
-def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -> Drawing:
+def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -> draw.Drawing:
     """How Q spreads over null graphs, and where the subject's lies."""
     from biobgt.modules.structure import pool_modularity_tests
 
@@ -320,7 +310,7 @@ def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -
     if np.isnan(values).any():
         raise InputError("Modularity is not defined in a graph without connections, so there is nothing to test.")
     edges = _round_edges(float(test.null.min()), float(test.null.max()))
-    nulls = Bars(
+    nulls = draw.Bars(
         name="null graphs",
         colour=PALE_GREY,
         x=(edges[:-1] + edges[1:]) / 2,
@@ -329,7 +319,7 @@ def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -
         hover="Q %{text}: %{y} null graphs",
         texts=[f"{low:g} to {high:g}" for low, high in pairwise(edges)],
     )
-    own = Rule(name=f"this subject, Q = {test.q:.3f}", x=test.q, colour=VERMILION)
+    own = draw.Rule(name=f"this subject, Q = {test.q:.3f}", x=test.q, colour=VERMILION)
 
     def numbers() -> "pd.DataFrame":
         import pandas as pd
@@ -352,17 +342,17 @@ def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -
         "out so that strengths are nearly kept (Rubinov and Sporns 2011); their seeds are "
         f"{seeds[0]} to {seeds[-1]}. p is the share of these graphs, the subject's own among them, with at least its Q."
     )
-    screen = Drawing(
+    screen = draw.Drawing(
         title=f"Modularity of {subject.id}",
         simulated=subject.simulated,
         panels=[
-            Panel(
+            draw.Panel(
                 marks=[nulls, own],
-                x=Axis(
+                x=draw.Axis(
                     title=MODULE_MEASURES[Q].short,
                     limits=(float(values.min()) - room, float(values.max()) + room),
                 ),
-                y=Axis(title="Null graphs", whole=True),
+                y=draw.Axis(title="Null graphs", whole=True),
             )
         ],
         caption=(
@@ -393,7 +383,7 @@ def _round_edges(low: float, high: float) -> FloatArray:
 
 
 @figure("small_worldness", "Small-worldness", takes=SmallWorldOptions, least_mm=55)
-def small_worldness(measured: "Measured", options: SmallWorldOptions) -> Drawing:
+def small_worldness(measured: "Measured", options: SmallWorldOptions) -> draw.Drawing:
     """Clustering and path length of one subject's graph, of random graphs and of lattices."""
     subject, seeds, found = measured.subject, options.null_seeds, pooled_small_world(measured, options)
     values = {  # ω takes no path length of lattices
@@ -423,11 +413,13 @@ def small_worldness(measured: "Measured", options: SmallWorldOptions) -> Drawing
     negative = [NEGATIVE_WEIGHTS[False]] if measured.settings.sign == "signed" and not options.signed else []
     left_out = f" {counted(found.n_left_out, 'region')} outside the largest component left out."
     cited = ("humphries2008", "telesford2011", "onnela2005", "maslov2002", "rubinov2011", "sporns2004")
-    screen = Drawing(
+    screen = draw.Drawing(
         title=f"Small-worldness of {subject.id}",
         simulated=subject.simulated,
         panels=[
-            Panel(marks=_graph_bars(bars), x=Axis(names=list(bars)), y=Axis(title=measure, limits=(0, None)))
+            draw.Panel(
+                marks=_graph_bars(bars), x=draw.Axis(names=list(bars)), y=draw.Axis(title=measure, limits=(0, None))
+            )
             for measure, bars in values.items()
         ],
         caption=(
@@ -448,7 +440,9 @@ def small_worldness(measured: "Measured", options: SmallWorldOptions) -> Drawing
         aspect=0.4,
     )
     # Names of bars would be slanted in half a column: a legend has them.
-    unnamed = [replace(panel, x=Axis(ticks=()), y=replace(panel.y, limits=(None, None))) for panel in screen.panels]
+    unnamed = [
+        replace(panel, x=draw.Axis(ticks=()), y=replace(panel.y, limits=(None, None))) for panel in screen.panels
+    ]
     return replace(screen, on_paper=lambda style: replace(screen, panels=unnamed, legend="below"))
 
 
@@ -464,10 +458,10 @@ def small_world_indices(found: "SmallWorld") -> dict[str, str]:
     return {_SIGMA.capitalize(): signed(found.sigma), _OMEGA.capitalize(): signed(found.omega)}
 
 
-def _graph_bars(bars: Mapping[str, float]) -> list[Bars]:
+def _graph_bars(bars: Mapping[str, float]) -> list[draw.Bars]:
     """A bar for each kind of graph, with its value above."""
     return [
-        Bars(
+        draw.Bars(
             name=graph,
             colour=VERMILION if graph == _OWN else NO_COLOUR,
             x=[place],
@@ -486,7 +480,7 @@ def _flow_panel(
     names: tuple[Mapping[int, str], Mapping[Any, str]],
     matched: Mapping[Any, int],
     sides: tuple[str, str],
-) -> Panel:
+) -> draw.Panel:
     """The regions' way from modules, on the left, to another division, on the right.
 
     Parameters
@@ -505,17 +499,17 @@ def _flow_panel(
         raise InputError("No region is in both divisions, so no flow between them can be drawn.")
     shades = module_colours({*table.index, *matched.values()})
     right = [shades[matched[column]] if column in matched else NO_COLOUR for column in table.columns]
-    flow = Flow(
+    flow = draw.Flow(
         counts=table.to_numpy(),
         names=([names[0][module] for module in table.index], [str(names[1].get(one, one)) for one in table.columns]),
         colours=([shades[module] for module in table.index], right),
         sides=sides,
     )
-    return Panel(marks=[flow])
+    return draw.Panel(marks=[flow])
 
 
 @figure("module_flow", "Modules beside functional networks", takes=NamedModuleOptions, least_mm=70)
-def module_flow(measured: "Measured", options: NamedModuleOptions) -> Drawing:
+def module_flow(measured: "Measured", options: NamedModuleOptions) -> draw.Drawing:
     """Where the regions of one subject's modules go among functional networks."""
     from biobgt.modules.partition import match_labels
 
@@ -539,7 +533,7 @@ def module_flow(measured: "Measured", options: NamedModuleOptions) -> Drawing:
     left_out = f"Left out: {listed(said)}. " if said else ""
     named, keys = named_labelling(labelling)
     sentence = f"Modules were compared with {named}. {MODULE_MEASURES[AMI].definition}"
-    return Drawing(
+    return draw.Drawing(
         title=f"Modules and networks of {subject.id}",
         simulated=subject.simulated,
         panels=[_flow_panel(found, (names, PAPER_MODULES), match_labels(table), ("Modules", "Networks"))],
@@ -677,7 +671,7 @@ def _not_ruled_out(measured: "Measured", options: ModuleComparisonOptions) -> st
 
 
 @figure("group_module_flow", "Modules of two groups", takes=ModuleComparisonOptions, of_subject=False, least_mm=70)
-def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) -> Drawing:
+def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) -> draw.Drawing:
     """Where the regions of one group's modules go among another group's."""
     found, (first, second) = changed_modules(measured, options), options.groups
     names = [named_modules(measured.atlas, options.labelling, side) for side in (found.first, found.second)]
@@ -689,7 +683,7 @@ def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) ->
 
     matched = {module: module for module in names[1]}
     whom = "simulated subjects" if measured.cohort.simulated else "subjects"
-    return Drawing(
+    return draw.Drawing(
         title=f"Modules of {first} and {second}",
         simulated=measured.cohort.simulated,
         panels=[_flow_panel(found.agreement, (names[0], names[1]), matched, options.groups)],

@@ -16,25 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from biobgt.base.colours import BLACKISH, PALE_GREY, ink_on
 from biobgt.base.wording import power_of_ten
+from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
-from biobgt.figures.drawing import (
-    GAP_COLOUR,
-    Axis,
-    Band,
-    Bars,
-    Boxes,
-    Curve,
-    Drawing,
-    Flow,
-    Heatmap,
-    Mark,
-    Panel,
-    Points,
-    RegionOrder,
-    Rule,
-    Shades,
-    Surroundings,
-)
 from biobgt.figures.screen_brain import brain_on_screen
 
 Dictionary = dict[str, Any]
@@ -67,13 +50,13 @@ _TYPED = {"float64": "f8", "float32": "f4", "int32": "i4", "int16": "i2", "uint1
 class _Sheet:
     """What is put together for plotly."""
 
-    drawing: Drawing
+    drawing: draw.Drawing
     traces: list[Dictionary] = field(default_factory=list)
     shapes: list[Dictionary] = field(default_factory=list)
     notes: list[Dictionary] = field(default_factory=list)
     around: Dictionary = field(default_factory=dict)  # height and margins, of a mark that needs its own
 
-    def trace(self, mark: Mark, at: "_Place", **about: Any) -> None:
+    def trace(self, mark: draw.Mark, at: "_Place", **about: Any) -> None:
         """Add a trace, named once for all marks of its name."""
         named = any(trace.get("name") == _plain(mark.name) for trace in self.traces)
         alike = sum(other.name == mark.name for other in self.drawing.marks) > 1
@@ -96,7 +79,7 @@ class _Sheet:
 class _Place:
     """A panel and its number among all."""
 
-    panel: Panel
+    panel: draw.Panel
     number: int
 
     @property
@@ -114,7 +97,7 @@ class _Place:
         return {"x": _along(self.panel.x, x), "y": _along(self.panel.y, y)}
 
 
-def draw_on_screen(drawing: Drawing) -> Dictionary:
+def draw_on_screen(drawing: draw.Drawing) -> Dictionary:
     """Draw for the screen.
 
     Parameters
@@ -133,7 +116,7 @@ def draw_on_screen(drawing: Drawing) -> Dictionary:
             return brain_on_screen(mark, layout)
     for number, panel in enumerate(drawing.panels):
         place = _Place(panel, number)
-        axes = {} if any(isinstance(mark, Flow) for mark in panel.marks) else _axes(drawing, place)
+        axes = {} if any(isinstance(mark, draw.Flow) for mark in panel.marks) else _axes(drawing, place)
         layout |= axes
         if panel.title:
             sheet.notes.append(_title_above(panel.title, axes, place))
@@ -176,7 +159,7 @@ class ScreenHeight:
         return round(self.around + min(self.largest, (width - self.beside) * self.share))
 
 
-def height_by_width(drawing: Drawing) -> ScreenHeight | None:
+def height_by_width(drawing: draw.Drawing) -> ScreenHeight | None:
     """How the height on the screen follows the width; None where the height is always the same."""
     if drawing.height:
         return None
@@ -243,7 +226,7 @@ def _plain(text: str) -> str:
     return escape(text, quote=False).replace("\n", "<br>")
 
 
-def _along(axis: Axis, values: ArrayLike) -> NDArray[Any]:
+def _along(axis: draw.Axis, values: ArrayLike) -> NDArray[Any]:
     """Places along an axis; one of names is told the names."""
     if not axis.names or axis.ticks is not None:
         return np.asarray(values)
@@ -251,7 +234,7 @@ def _along(axis: Axis, values: ArrayLike) -> NDArray[Any]:
     return names[np.asarray(values, dtype=int)]
 
 
-def _frame(drawing: Drawing) -> Dictionary:
+def _frame(drawing: draw.Drawing) -> Dictionary:
     """Title, height, margins and legend; a simulated subject's title says so."""
     above, shades, by_width = drawing.legend == "above", drawing.shades, height_by_width(drawing)
     height = by_width.at(PAGE_WIDTH) if by_width else drawing.height + TOOLBAR
@@ -273,8 +256,8 @@ def _frame(drawing: Drawing) -> Dictionary:
         # Its place is a share of the height: right below the title on a narrow page, a little lower on a wide one.
         colours["coloraxis"] = _colour_axis(shades, drawing, by_width.at(_NARROW_WIDTH) if by_width else height)
         of_regions = [mark for panel in drawing.panels if panel.y.order is not None for mark in panel.marks]
-        if any(np.isnan(mark.z).any() for mark in of_regions if isinstance(mark, Heatmap)):
-            colours["plot_bgcolor"] = GAP_COLOUR  # no value is not white, which is zero
+        if any(np.isnan(mark.z).any() for mark in of_regions if isinstance(mark, draw.Heatmap)):
+            colours["plot_bgcolor"] = draw.GAP_COLOUR  # no value is not white, which is zero
     return {
         "title": title,
         "height": height,
@@ -289,7 +272,7 @@ def _frame(drawing: Drawing) -> Dictionary:
     }
 
 
-def _top(drawing: Drawing) -> int:
+def _top(drawing: draw.Drawing) -> int:
     """Room above the panels, in px: for toolbar, title, legend or colour bar, and titles of panels."""
     lines = max((1 + panel.title.count("\n") for panel in drawing.panels if panel.title), default=0)
     above = drawing.legend == "above"
@@ -301,7 +284,7 @@ def _top(drawing: Drawing) -> int:
     return TOOLBAR + _TITLE + _SUBTITLE * bool(drawing.subtitle) + _LEGEND * above + further + titles
 
 
-def _colour_axis(shades: Shades, drawing: Drawing, height: int) -> Dictionary:
+def _colour_axis(shades: draw.Shades, drawing: draw.Drawing, height: int) -> Dictionary:
     """The scale of colours with its bar: under the title, where no square shrinks away from it, or below."""
     bar: Dictionary = {"orientation": "h", "thickness": 10, "outlinewidth": 1, "outlinecolor": PALE_GREY}
     quantity = _plain(shades.quantity)
@@ -327,7 +310,7 @@ def _powers(low: float, high: float) -> range:
     return range(ceil(low - 1e-9), floor(high + 1e-9) + 1)
 
 
-def _axes(drawing: Drawing, at: _Place) -> Dictionary:
+def _axes(drawing: draw.Drawing, at: _Place) -> Dictionary:
     """The two axes of a panel, in its row and column."""
     n, columns, square = len(drawing.panels), drawing.columns, bool(drawing.square_mm)
     row, column = divmod(at.number, columns)
@@ -378,13 +361,13 @@ def _title_above(title: str, axes: Dictionary, at: _Place) -> Dictionary:
     return {**place, "x": middle, "y": top, "text": _plain(title), "font": {"size": 13}}
 
 
-def _beside_rows(axis: Axis, at: _Place) -> list[Dictionary]:
+def _beside_rows(axis: draw.Axis, at: _Place) -> list[Dictionary]:
     place = {"xref": f"x{at.suffix} domain", "x": 1, "xanchor": "left", "yref": f"y{at.suffix}", "yanchor": "middle"}
     rows = zip(axis.beside, _along(axis, range(len(axis.names))), strict=True)
     return [{**place, "y": y, "text": _plain(text), "showarrow": False, "font": {"size": 11}} for text, y in rows]
 
 
-def _names_apart(axis: Axis, columns: int) -> Dictionary:
+def _names_apart(axis: draw.Axis, columns: int) -> Dictionary:
     """One name per block in its colour, moved apart where panels side by side leave little height."""
     order = axis.order
     assert order is not None
@@ -401,7 +384,7 @@ def _names_apart(axis: Axis, columns: int) -> Dictionary:
     }
 
 
-def _rows_apart(order: RegionOrder, share: float) -> list[int]:
+def _rows_apart(order: draw.RegionOrder, share: float) -> list[int]:
     """The row at which each block's name stands: its middle, moved where small blocks would write over another."""
     step = max(1, round(len(order.order) * share))
     rows = [(start + end - 1) // 2 for _, start, end in order.blocks]
@@ -414,7 +397,7 @@ def _rows_apart(order: RegionOrder, share: float) -> list[int]:
     return [max(0, row) for row in rows]
 
 
-def _axis(axis: Axis, *, shown: bool) -> Dictionary:
+def _axis(axis: draw.Axis, *, shown: bool) -> Dictionary:
     """Scale, ends and ticks; what is said beside it is said by one panel of those that share it."""
     found: Dictionary = {"visible": False, "fixedrange": True} if axis.hidden else {"zeroline": axis.zero}
     low, high = (None if end is None else log10(end) if axis.log else end for end in axis.limits)
@@ -447,7 +430,7 @@ def _axis(axis: Axis, *, shown: bool) -> Dictionary:
     return found | ({"title": {"text": _plain(axis.title)}} if axis.title and not named else {})
 
 
-def _block_ticks(axis: Axis, names: NDArray[Any]) -> Dictionary:
+def _block_ticks(axis: draw.Axis, names: NDArray[Any]) -> Dictionary:
     """One tick per block, named; hundreds of region names would not be readable and show on hover instead."""
     assert axis.order is not None
     # Names of networks that do not fit stand upright: slanted ones lie below the network beside theirs.
@@ -458,7 +441,7 @@ def _block_ticks(axis: Axis, names: NDArray[Any]) -> Dictionary:
     return found | {"tickvals": middles, "ticktext": [_plain(name) for name, _, _ in axis.order.blocks]}
 
 
-def _curve(mark: Curve, at: _Place, sheet: _Sheet) -> None:
+def _curve(mark: draw.Curve, at: _Place, sheet: _Sheet) -> None:
     line: Dictionary = {"color": mark.colour, "width": _THIN if mark.thin else _WIDTH, "dash": mark.dash}
     about: Dictionary = {"mode": "lines", "line": line | ({"shape": "hv"} if mark.steps else {})}
     if mark.symbol or mark.ids is not None:
@@ -471,15 +454,15 @@ def _curve(mark: Curve, at: _Place, sheet: _Sheet) -> None:
     sheet.trace(mark, at, **at.xy(mark.x, mark.y), **about)
 
 
-def _band(mark: Band, at: _Place, sheet: _Sheet) -> None:
+def _band(mark: draw.Band, at: _Place, sheet: _Sheet) -> None:
     """One closed outline, shown and hidden with its curve."""
     x, low, high = np.asarray(mark.x), np.asarray(mark.low), np.asarray(mark.high)
     outline = at.xy(np.concatenate([x, x[::-1]]), np.concatenate([high, low[::-1]]))
     look = {"fill": "toself", "fillcolor": mark.colour, "opacity": 0.2, "mode": "lines", "line": {"width": 0}}
-    sheet.trace(Mark(), at, **outline, **look, legendgroup=mark.name)
+    sheet.trace(draw.Mark(), at, **outline, **look, legendgroup=mark.name)
 
 
-def _points(mark: Points, at: _Place, sheet: _Sheet) -> None:
+def _points(mark: draw.Points, at: _Place, sheet: _Sheet) -> None:
     marker: Dictionary = {"color": mark.colour, "size": mark.size, "symbol": mark.symbol, "opacity": mark.opacity}
     if mark.hollow:
         marker |= {"symbol": f"{mark.symbol}-open", "line": {"width": mark.size / 5}}
@@ -498,7 +481,7 @@ def _points(mark: Points, at: _Place, sheet: _Sheet) -> None:
     sheet.trace(mark, at, **at.xy(mark.x, mark.y), **about)
 
 
-def _bars(mark: Bars, at: _Place, sheet: _Sheet) -> None:
+def _bars(mark: draw.Bars, at: _Place, sheet: _Sheet) -> None:
     look = {"type": "bar", "width": mark.width, "marker": {"color": mark.colour, "line": {"width": 0}}}
     written: Dictionary = {"textposition": "none"}  # texts are for the pointer
     if mark.labels:
@@ -506,7 +489,7 @@ def _bars(mark: Bars, at: _Place, sheet: _Sheet) -> None:
     sheet.trace(mark, at, **at.xy(mark.x, mark.y), **look, **written)
 
 
-def _rule(mark: Rule, at: _Place, sheet: _Sheet) -> None:
+def _rule(mark: draw.Rule, at: _Place, sheet: _Sheet) -> None:
     """A line across the panel, with its name at the upper or the right end."""
     line = {"color": mark.colour, "dash": mark.dash, "width": 1 if mark.thin else 2}
     note = {"text": _plain(mark.name), "showarrow": False}
@@ -528,13 +511,13 @@ def _beyond_middle(x: float, at: _Place) -> bool:
     return low is None or high is None or x > (low + high) / 2
 
 
-def _boxes(mark: Boxes, at: _Place, sheet: _Sheet) -> None:
+def _boxes(mark: draw.Boxes, at: _Place, sheet: _Sheet) -> None:
     look = {"line": {"color": mark.colour, "width": 1.2}, "fillcolor": "rgba(0,0,0,0)", "boxpoints": False}
     x = _along(at.panel.x, [mark.x])
     sheet.trace(mark, at, type="box", x0=x[0], y=np.asarray(mark.values), width=0.5, hoverinfo="skip", **look)
 
 
-def _heatmap(mark: Heatmap, at: _Place, sheet: _Sheet) -> None:
+def _heatmap(mark: draw.Heatmap, at: _Place, sheet: _Sheet) -> None:
     shades, panel = mark.shades, at.panel
     shown = np.log10(np.clip(mark.z, shades.low, None)) if shades.log else mark.z
     rows = _along(panel.y, range(len(shown)))
@@ -560,7 +543,7 @@ def _heatmap(mark: Heatmap, at: _Place, sheet: _Sheet) -> None:
             sheet.notes.extend([{**place, "text": _plain(text), "font": ink}] if text else [])
 
 
-def _block_shapes(panel: Panel, at: _Place) -> list[Dictionary]:
+def _block_shapes(panel: draw.Panel, at: _Place) -> list[Dictionary]:
     """Lines between the blocks of a map, and bars in their colours beside its rows."""
     order, x, y = panel.y.order, f"x{at.suffix}", f"y{at.suffix}"
     if order is None:
@@ -584,7 +567,7 @@ _LONGEST_NAME = 21
 _WIDTHS = (0.6, 1.4, 2.4, 3.6, 5.0)  # px, of connections, by steps of their weight
 
 
-def _surroundings(mark: Surroundings, at: _Place, sheet: _Sheet) -> None:
+def _surroundings(mark: draw.Surroundings, at: _Place, sheet: _Sheet) -> None:
     """The region and its neighbours in a circle, without axes."""
     own, near, among = mark.colours
     rows, columns = np.nonzero(np.triu(mark.weights))
@@ -593,7 +576,7 @@ def _surroundings(mark: Surroundings, at: _Place, sheet: _Sheet) -> None:
     places, n_near = mark.places, len(mark.names) - 1
     notes = ["the region itself", *(f"weight {weight:.3g}" for weight in mark.weights[0, 1:])]
     sheet.trace(
-        Mark(name="regions", hover="%{hovertext}", ids=mark.ids),
+        draw.Mark(name="regions", hover="%{hovertext}", ids=mark.ids),
         at,
         x=places[:, 0],
         y=places[:, 1],
@@ -611,7 +594,7 @@ def _surroundings(mark: Surroundings, at: _Place, sheet: _Sheet) -> None:
 
 
 def _connections(
-    mark: Surroundings,
+    mark: draw.Surroundings,
     rows: NDArray[np.intp],
     columns: NDArray[np.intp],
     at: _Place,
@@ -626,7 +609,9 @@ def _connections(
     for step in np.unique(steps):
         ends = mark.places[rows[steps == step]], mark.places[columns[steps == step]]
         x, y = np.stack([*ends, np.full_like(ends[0], np.nan)], axis=1).reshape(-1, 2).T
-        sheet.trace(Mark(), at, x=x, y=y, mode="lines", line={"color": colour, "width": _WIDTHS[step]}, opacity=opacity)
+        sheet.trace(
+            draw.Mark(), at, x=x, y=y, mode="lines", line={"color": colour, "width": _WIDTHS[step]}, opacity=opacity
+        )
 
 
 def _shortened(name: str) -> str:
@@ -637,7 +622,7 @@ def _shortened(name: str) -> str:
 _FLOW_BOTTOM, _FLOW_LINE, _FLOW_LETTER, _FLOW_BESIDE = 16, 14, 6.4, 12  # px: below, of names, and from flow to names
 
 
-def _flow(mark: Flow, at: _Place, sheet: _Sheet) -> None:
+def _flow(mark: draw.Flow, at: _Place, sheet: _Sheet) -> None:
     """A Sankey diagram; its names stand beside the nodes, not on the flows, where plotly would write them."""
     lines, n_left = mark.lines, len(mark.names[0])
     pad = 2 + _FLOW_LINE * max(name.count("\n") + 1 for side in lines for name in side)
@@ -678,7 +663,7 @@ def _flow(mark: Flow, at: _Place, sheet: _Sheet) -> None:
         sheet.notes.append({**place, "text": f"<b>{_plain(side)}</b>", "y": 1, "yanchor": "bottom", "yshift": 8})
 
 
-def _node_middles(mark: Flow, height: float, pad: float) -> tuple[list[float], list[float]]:
+def _node_middles(mark: draw.Flow, height: float, pad: float) -> tuple[list[float], list[float]]:
     """The middle of each node from the top, as a share of the height."""
     sizes = mark.counts.sum(axis=1), mark.counts.sum(axis=0)[mark.order]
     scale = min((height - pad * (len(size) - 1)) / size.sum() for size in sizes)
@@ -700,14 +685,14 @@ def _faded(colour: str) -> str:
     return f"rgba({red}, {green}, {blue}, 0.45)"
 
 
-_PENS: Mapping[type[Mark], Callable[[Any, _Place, _Sheet], None]] = {
-    Curve: _curve,
-    Band: _band,
-    Points: _points,
-    Bars: _bars,
-    Boxes: _boxes,
-    Heatmap: _heatmap,
-    Rule: _rule,
-    Surroundings: _surroundings,
-    Flow: _flow,
+_PENS: Mapping[type[draw.Mark], Callable[[Any, _Place, _Sheet], None]] = {
+    draw.Curve: _curve,
+    draw.Band: _band,
+    draw.Points: _points,
+    draw.Bars: _bars,
+    draw.Boxes: _boxes,
+    draw.Heatmap: _heatmap,
+    draw.Rule: _rule,
+    draw.Surroundings: _surroundings,
+    draw.Flow: _flow,
 }

@@ -12,19 +12,7 @@ import numpy as np
 from biobgt.base.options import option
 from biobgt.base.wording import counted, whose
 from biobgt.data.graph import ESTIMATED, KINDS
-from biobgt.figures.drawing import (
-    GAMMA_TICKS,
-    GAMMA_TITLE,
-    Axis,
-    Bars,
-    Curve,
-    Drawing,
-    Panel,
-    Rule,
-    Surroundings,
-    region_number,
-    region_option,
-)
+from biobgt.figures import drawing as draw
 from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, gammas_option, hub_words
 from biobgt.figures.register import figure
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, HubOptions
@@ -45,7 +33,7 @@ AFTER_COLOUR = HUB_COLOUR
 class RegionOptions(HubOptions):
     """Which region is asked about."""
 
-    region: str = region_option(help="The region to explain, by its name; by default the one with the highest NE.")
+    region: str = draw.region_option(help="The region to explain, by its name; by default the one with the highest NE.")
 
 
 @dataclass(frozen=True)
@@ -64,7 +52,7 @@ class SurroundingsOptions(RegionOptions):
 
 def story_of(measured: "Measured", options: RegionOptions) -> "RegionExplanation":
     """The story of the region that is named, or of the one with the highest NE where none is."""
-    region = region_number(measured.atlas, options.region)
+    region = draw.region_number(measured.atlas, options.region)
     if region is None:
         region = measured.strongest_hub(options)
     gammas = options.gammas if isinstance(options, EntropyOptions) else GAMMAS
@@ -82,7 +70,7 @@ def _opening(measured: "Measured") -> str:
 
 
 @figure("region_surroundings", "Surroundings of a region", takes=SurroundingsOptions, least_mm=75)
-def region_surroundings(measured: "Measured", options: SurroundingsOptions) -> Drawing:
+def region_surroundings(measured: "Measured", options: SurroundingsOptions) -> draw.Drawing:
     """A region in the middle of its neighbours, with the connections among them, as measured or perturbed."""
     story = story_of(measured, options)
     around, shown = story.neighbourhood, slice(0, MOST_DRAWN + 1)
@@ -103,18 +91,18 @@ def region_surroundings(measured: "Measured", options: SurroundingsOptions) -> D
             }
         )
 
-    circle = Surroundings(
+    circle = draw.Surroundings(
         names=names,
         ids=members,
         weights=after if options.perturbed else before,
         largest=float(max(around.before.max(), around.after.max())),  # the same before and after
         colours=(CHOSEN_COLOUR, BEFORE_COLOUR, GROUP_COLOUR),
     )
-    across, up = Axis(hidden=True, limits=(-2.5, 2.5)), Axis(hidden=True, limits=(-1.25, 1.25))
-    return Drawing(
+    across, up = draw.Axis(hidden=True, limits=(-2.5, 2.5)), draw.Axis(hidden=True, limits=(-1.25, 1.25))
+    return draw.Drawing(
         title=f"{story.name}: {'perturbed' if options.perturbed else 'as measured'}",
         simulated=measured.subject.simulated,
-        panels=[Panel(marks=[circle], x=across, y=up)],
+        panels=[draw.Panel(marks=[circle], x=across, y=up)],
         caption=f"{_opening(measured)}: {_surroundings_caption(story, perturbed=options.perturbed)}",
         numbers=numbers,
         legend="none",
@@ -148,7 +136,7 @@ def _surroundings_caption(story: "RegionExplanation", *, perturbed: bool) -> str
 
 
 @figure("region_spectra", "Laplacian spectra of a region", takes=RegionOptions)
-def region_spectra(measured: "Measured", options: RegionOptions) -> Drawing:
+def region_spectra(measured: "Measured", options: RegionOptions) -> draw.Drawing:
     """The Laplacian eigenvalues before and after a region's perturbation, and by how much each moves."""
     story = story_of(measured, options)
     before, after = story.spectrum_before, story.spectrum_after
@@ -159,24 +147,24 @@ def region_spectra(measured: "Measured", options: RegionOptions) -> Drawing:
 
         return pd.DataFrame({"eigenvalue": x, "as measured": before, "perturbed": after, "change": change})
 
-    number = Axis(title="eigenvalues from smallest to largest", limits=(0, len(x) + 1))
-    return Drawing(
+    number = draw.Axis(title="eigenvalues from smallest to largest", limits=(0, len(x) + 1))
+    return draw.Drawing(
         title=f"{story.name}: Laplacian spectra",
         simulated=measured.subject.simulated,
         panels=[
-            Panel(
+            draw.Panel(
                 marks=[
                     _line("as measured", x, before, BEFORE_COLOUR),
                     _line("perturbed", x, after, AFTER_COLOUR, dash="dash", thin=True),
                 ],
                 x=number,
-                y=Axis(title="eigenvalue λ", limits=(0, None)),
+                y=draw.Axis(title="eigenvalue λ", limits=(0, None)),
                 height=0.6,
             ),
-            Panel(
-                marks=[Bars(name="change", colour=CHOSEN_COLOUR, x=x, y=change, hover="change: %{y:.3g}")],
+            draw.Panel(
+                marks=[draw.Bars(name="change", colour=CHOSEN_COLOUR, x=x, y=change, hover="change: %{y:.3g}")],
                 x=number,
-                y=Axis(title="change of λ", zero=True),
+                y=draw.Axis(title="change of λ", zero=True),
                 height=0.4,
             ),
         ],
@@ -198,12 +186,12 @@ def region_spectra(measured: "Measured", options: RegionOptions) -> Drawing:
     )
 
 
-def _line(name: str, x: Any, y: Any, colour: str, *, unit: str = "", **look: Any) -> Curve:
-    return Curve(name=name, x=x, y=y, colour=colour, hover=f"{name}: %{{y:.4g}}{unit}", **look)
+def _line(name: str, x: Any, y: Any, colour: str, *, unit: str = "", **look: Any) -> draw.Curve:
+    return draw.Curve(name=name, x=x, y=y, colour=colour, hover=f"{name}: %{{y:.4g}}{unit}", **look)
 
 
 @figure("region_entropy", "Entropy over γ of a region", takes=EntropyOptions)
-def region_entropy(measured: "Measured", options: EntropyOptions) -> Drawing:
+def region_entropy(measured: "Measured", options: EntropyOptions) -> draw.Drawing:
     """The entropies before and after a region's perturbation over γ, and their difference."""
     story = story_of(measured, options)
     x, bits = story.gammas, " bits"
@@ -229,14 +217,14 @@ def region_entropy(measured: "Measured", options: EntropyOptions) -> Drawing:
         _line("|ΔS| of this region", x, story.change, CHOSEN_COLOUR, unit=bits),
         _line("|ΔS|, median region", x, story.typical_change, GROUP_COLOUR, unit=bits, dash="dashdot", thin=True),
     ]
-    chosen = Rule(x=story.gamma, colour=GROUP_COLOUR, dash="dot")
-    gammas = Axis(title=GAMMA_TITLE, log=True, ticks=GAMMA_TICKS)
-    return Drawing(
+    chosen = draw.Rule(x=story.gamma, colour=GROUP_COLOUR, dash="dot")
+    gammas = draw.Axis(title=draw.GAMMA_TITLE, log=True, ticks=draw.GAMMA_TICKS)
+    return draw.Drawing(
         title=f"{story.name}: entropy over γ",
         simulated=measured.subject.simulated,
         panels=[
-            Panel(marks=[chosen, *entropies], x=gammas, y=Axis(title="entropy (bits)")),
-            Panel(marks=[chosen, *changes], x=gammas, y=Axis(title="|ΔS| (bits)", limits=(0, None))),
+            draw.Panel(marks=[chosen, *entropies], x=gammas, y=draw.Axis(title="entropy (bits)")),
+            draw.Panel(marks=[chosen, *changes], x=gammas, y=draw.Axis(title="|ΔS| (bits)", limits=(0, None))),
         ],
         caption=(
             f"{_opening(measured)}: spectral entropy over the diffusion time γ, as measured and after the perturbation "

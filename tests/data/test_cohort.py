@@ -198,8 +198,7 @@ def test_words_say_recordings_where_they_are_more_than_people() -> None:
     assert counted_people(6, 24) == "24 recordings of 6 people"
     assert counted_people(1, 4) == "4 recordings of 1 person"
     assert [number_of_people(n) for n in (0, 1, 2, 1009)] == ["0 people", "1 person", "2 people", "1,009 people"]
-    curves = {"node_entanglement": np.arange(3.0)}
-    said = _GroupBand("NC", 6, 24, curves, curves).words
+    said = _GroupBand("NC", 6, 24, {}, {}).words
     assert "mean ± 1 SD of the 24 recordings of 6 people of NC, averaged for each person first" in said
     assert _copied().group_people == {"NC": 3, "ASD": 3}
     assert _copied().group_sizes == {"NC": 12, "ASD": 12}

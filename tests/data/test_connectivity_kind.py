@@ -17,7 +17,7 @@ from biobgt.data.quality import quality_table
 from biobgt.export.methods import _acquisition_sentences, _people_sentences
 from biobgt.export.request import CohortRef, cohort_sha256
 from biobgt.figures.connectivity import connectivity_shades
-from biobgt.figures.hubs import _little_strength_sentence
+from biobgt.figures.hubs import _strength_remark
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures
@@ -245,8 +245,8 @@ def test_a_given_functional_matrix_was_not_estimated_here() -> None:
 def test_near_zero_means_are_remarked_on_only_in_functional_connectivity() -> None:
     measured = Measured(cohort_of("tiny")).of("s0")
     assert measured.mean_connectivity()[0] < 0.05
-    assert _little_strength_sentence(measured) == ""
-    assert "global-signal" in _little_strength_sentence(Measured(cohort_of("functional")).of("s0"))
+    assert _strength_remark(measured) == ""
+    assert "global-signal" in _strength_remark(Measured(cohort_of("functional")).of("s0"))
 
 
 def test_colours_follow_the_values() -> None:

@@ -66,10 +66,15 @@ def curves_of(regions, *, curves=CURVES, hubs=HUBS, order=None, in_order=ATLAS_O
     options = family.HubCurvesOptions(order=in_order, measures=tuple(curves), group=group is not None, **given)
     shown = order or order_regions(len(regions))
     with (
-        patch.object(family, "regions_shown", return_value=shown),
-        patch.object(family, "group_band", return_value=group),
+        patch.object(family, "_regions_shown", return_value=shown),
+        patch.object(family, "_group_band", return_value=group),
     ):
         return family.hub_curves(measured, options)
+
+
+def group_behind(name, n, mean, sd):
+    """Curves of a group of n people, for :func:`curves_of`."""
+    return family._GroupBand(name, n, n, mean, sd)
 
 
 def scatter_of(

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hub_figures import CURVES, STUDY, curves_of, measured_of, on_screen, scatter_of, sweep_of, traces
+from hub_figures import CURVES, STUDY, curves_of, group_behind, measured_of, on_screen, scatter_of, sweep_of, traces
 
 from biobgt import InputError
 from biobgt.figures import RegionOrder, only_regions, order_by_value, order_regions, random_regions
-from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, HubCurvesOptions, _GroupBand, five_brains, table_caption
+from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, HubCurvesOptions, five_brains, table_caption
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.hubs.measures import EntanglementOptions, HubOptions
@@ -97,7 +97,7 @@ def test_captions_speak_of_panels_only_where_there_are_several():
 
 def test_group_lies_behind_each_measure_in_a_panel_of_its_own():
     mean, sd = ({name: values + 1 for name, values in CURVES.items()}, dict.fromkeys(CURVES, np.full(4, 0.5)))
-    shown = curves_of(REGIONS, group=_GroupBand("<NC>", 2, 2, mean, sd), order=RegionOrder((3, 0)))
+    shown = curves_of(REGIONS, group=group_behind("<NC>", 2, mean, sd), order=RegionOrder((3, 0)))
     figure = on_screen(shown)
     band, mean, curve = figure.data[:3]
     np.testing.assert_allclose(mean.y, [1.3, 1.1])
@@ -176,7 +176,7 @@ def test_captions_name_the_numbers():
     assert "of 4 regions, as ranks" in curves
     assert "γ = 0.5/mean(λ) when a region and its neighbours become a clique of the same total weight" in curves
     assert "hubs by NE, 1 in all: the top 20 % of regions" in curves
-    group = _GroupBand("NC", 12, 12, CURVES, CURVES)
+    group = group_behind("NC", 12, CURVES, CURVES)
     some = curves_of(
         REGIONS, order=RegionOrder((3, 0)), perturbation="remove", seed=7, group=group, subject="s"
     ).caption

@@ -5,8 +5,10 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+import pytest
 from hub_figures import on_screen
 
+from biobgt.base.errors import InputError
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures import order_regions
 from biobgt.figures.drawing import Drawing
@@ -15,16 +17,20 @@ from biobgt.figures.models import (
     SubjectProbabilityOptions,
     _claim_words,
     _observed_shares,
-    _reliability_panel,
+    _reliability_of,
     _results_panels,
     _results_words,
-    _roc_panel,
+    _roc_of,
+    model_results,
     reliability,
+    roc,
     subject_probability,
 )
 from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.register import NoOptions, all_figures
+from biobgt.model.installed import installed_model
+from biobgt.results.measured import Measured
 
 STYLE = PaperStyle(dpi=100)
 REGIONS = ("A", "B", "C", "D")
@@ -60,6 +66,7 @@ MODEL = SimpleNamespace(
     atlas=SimpleNamespace(n_regions=4, title="a toy", cites=()),
     card={"protocol": "", "results": {"BioBGT": {"ece": {"value": 0.04}}}},
     simulates=lambda groups: False,
+    readouts={},
 )
 
 
@@ -85,15 +92,22 @@ def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:
 
 
 def test_roc_and_reliability_draw_their_tables() -> None:
-    roc = shown(_roc_panel(CURVES), square_mm=70)
-    np.testing.assert_array_equal(on_screen(roc).data[1].y, [0, 0.8, 1])
-    np.testing.assert_array_equal(draw_on_paper(roc, STYLE).axes[0].lines[1].get_ydata(), [0, 0.8, 1])
-    observed = shown(_reliability_panel("AD", [_observed_shares(OBSERVED, RELIABILITY, "#0072B2")]), square_mm=70)
+    curves = Drawing(title="T", **_roc_of(CURVES))
+    np.testing.assert_array_equal(on_screen(curves).data[1].y, [0, 0.8, 1])
+    np.testing.assert_array_equal(draw_on_paper(curves, STYLE).axes[0].lines[1].get_ydata(), [0, 0.8, 1])
+    observed = Drawing(title="T", **_reliability_of("AD", _observed_shares(OBSERVED, RELIABILITY, "#0072B2")))
     trace = on_screen(observed).data[1]
     np.testing.assert_allclose(trace.error_y.array, [0.25, 0.2])
     np.testing.assert_allclose(trace.error_y.arrayminus, [0.15, 0.2])
     bars = draw_on_paper(observed, STYLE).axes[0].collections[0]
     np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], [[0.1, 0.5], [0.4, 0.8]])
+
+
+@pytest.mark.parametrize("figure", [roc, reliability, model_results])
+def test_a_network_that_cohorts_share_says_where_their_results_are(figure) -> None:
+    measured = Measured(installed_model("five-groups-aal90").cohort)
+    with pytest.raises(InputError, match="model:five-groups-aal90/cni-adhd"):
+        figure(measured, NoOptions())
 
 
 def test_results_stand_beside_each_other_and_beside_chance() -> None:

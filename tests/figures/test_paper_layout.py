@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from brain_drawings import five_glass_brains, glass_brain
-from hub_figures import curves_of, scatter_of, sweep_of
+from hub_figures import curves_of, group_behind, scatter_of, sweep_of
 from paper_texts import drawn_texts, texts_inside_and_apart
 from subject_matrices import measured_matrix
 
@@ -14,7 +14,7 @@ from biobgt.figures import connectivity_distribution, connectivity_heatmap, orde
 from biobgt.figures import paper as p
 from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.drawing import RegionOrderOptions
-from biobgt.figures.hubs import BY_NE, _GroupBand
+from biobgt.figures.hubs import BY_NE
 from biobgt.figures.paper.frame import spread
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.register import NoOptions
@@ -87,9 +87,8 @@ CASES = {
             scale="raw",
             order=order_by_value(D["curves"]["fc_strength"]),
             in_order=BY_NE,
-            group=_GroupBand(
+            group=group_behind(
                 "112 controls of the same site and scanner",
-                112,
                 112,
                 D["curves"],
                 {measure: np.abs(values) for measure, values in D["curves"].items()},

@@ -14,7 +14,7 @@ from biobgt.figures.models import (
     _noise_panel,
     _observed_shares,
     _probability_panel,
-    _reliability_panel,
+    _reliability_of,
     _results_panels,
 )
 from biobgt.figures.paper.pen import draw_on_paper
@@ -54,9 +54,7 @@ CASES = {
     "benchmark": Drawing(panels=[_benchmark_panel(BENCHMARK.beside_paper)], **SAID),
     "results": Drawing(panels=_results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
     "reliability": Drawing(
-        panels=[_reliability_panel("the most probable group", [_observed_shares(OBSERVED, CURVE, "#0072B2")])],
-        square_mm=70,
-        **SAID,
+        **_reliability_of("the most probable group", _observed_shares(OBSERVED, CURVE, "#0072B2")), **SAID
     ),
     "probabilities": Drawing(
         panels=[

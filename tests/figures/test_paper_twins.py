@@ -5,12 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from brain_drawings import brain_3d, five_glass_brains, glass_brain
-from hub_figures import CURVES, STUDY, curves_of, on_screen, scatter_of, sweep_of, traces
+from hub_figures import CURVES, STUDY, curves_of, group_behind, on_screen, scatter_of, sweep_of, traces
 from matplotlib.colors import to_hex
 
 from biobgt import InputError
 from biobgt.figures import order_regions, paper
-from biobgt.figures.hubs import _GroupBand
 from biobgt.figures.paper.pen import draw_on_paper
 
 STYLE = paper.PaperStyle(dpi=100)
@@ -42,7 +41,7 @@ def nodes(axes):
 @pytest.mark.parametrize("with_group", [False, True])
 def test_curves(scale, with_group):
     means, sds = ({name: values + 1 for name, values in CURVES.items()}, {n: v**2 for n, v in CURVES.items()})
-    group = _GroupBand("NC", 2, 2, means, sds) if with_group else None
+    group = group_behind("NC", 2, means, sds) if with_group else None
     shown = curves_of(REGIONS, scale=scale, order=ORDER, group=group, region="D")
     screen, figure = traces(on_screen(shown)), draw_on_paper(shown, STYLE)
     assert len(figure.axes) == (3 if with_group or scale == "raw" else 1)

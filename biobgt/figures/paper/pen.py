@@ -20,23 +20,8 @@ from numpy.typing import NDArray
 
 from biobgt.base.colours import BLACKISH, LINE_GREY, ink_on
 from biobgt.base.errors import InputError
+from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
-from biobgt.figures.drawing import (
-    GAP_COLOUR,
-    Axis,
-    Band,
-    Bars,
-    Boxes,
-    Curve,
-    Drawing,
-    Flow,
-    Heatmap,
-    Mark,
-    Panel,
-    Points,
-    Rule,
-    Surroundings,
-)
 from biobgt.figures.paper.brain import brains_on_paper
 from biobgt.figures.paper.frame import (
     BLOCK_LINE,
@@ -75,11 +60,11 @@ class _Sheet:
 
     figure: Figure
     style: PaperStyle
-    drawing: Drawing
+    drawing: draw.Drawing
     panel_mm: float
     named: set[str] = field(default_factory=set)
 
-    def label(self, mark: Mark) -> str:
+    def label(self, mark: draw.Mark) -> str:
         """What the legend says of a mark: its name, unless another mark has said it."""
         if not mark.name or mark.name in self.named:
             return "_nolegend_"
@@ -87,7 +72,7 @@ class _Sheet:
         return mark.name
 
 
-def draw_on_paper(drawn: Drawing, style: PaperStyle) -> Figure:
+def draw_on_paper(drawn: draw.Drawing, style: PaperStyle) -> Figure:
     """Draw for paper, at the style's width and at the height that suits the drawing.
 
     Parameters
@@ -113,7 +98,7 @@ def draw_on_paper(drawn: Drawing, style: PaperStyle) -> Figure:
         return finish(figure, style)
 
 
-def _subplots(figure: Figure, shown: Drawing) -> list[Axes]:
+def _subplots(figure: Figure, shown: draw.Drawing) -> list[Axes]:
     """The panels, row by row; those of a column share their x-axis, those of a row their y-axis, unless square."""
     n, columns = len(shown.panels), shown.columns
     heights = [shown.panels[first].height for first in range(0, n, columns)]
@@ -130,7 +115,7 @@ def _set_axes(panels: Sequence[Axes], sheet: _Sheet) -> None:
     shown = sheet.drawing
     for number, (axes, panel) in enumerate(zip(panels, shown.panels, strict=True)):
         lowest, first = number + shown.columns >= len(panels), number % shown.columns == 0 or shown.own_y
-        if not panel.marks or isinstance(panel.marks[0], Flow):
+        if not panel.marks or isinstance(panel.marks[0], draw.Flow):
             continue
         for which, axis, said in (("x", panel.x, lowest), ("y", panel.y, first)):
             if axis.hidden:
@@ -142,7 +127,7 @@ def _set_axes(panels: Sequence[Axes], sheet: _Sheet) -> None:
     sheet.figure.align_ylabels(panels)
 
 
-def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) -> None:
+def _set_axis(axes: Axes, which: str, axis: draw.Axis, sheet: _Sheet, *, said: bool) -> None:
     """Scale, ends and ticks of one axis; what is said beside it is said by one panel of those that share it."""
     along, set_limits = (axes.xaxis, axes.set_xlim) if which == "x" else (axes.yaxis, axes.set_ylim)
     if said and not (axis.order is not None and axis.order.blocks):
@@ -179,7 +164,7 @@ def _set_axis(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) 
         axes.annotate(text, (1, place), va="center_baseline", fontsize=sheet.style.tick_size, **at)
 
 
-def _part_blocks(axes: Axes, which: str, axis: Axis, sheet: _Sheet, *, said: bool) -> None:
+def _part_blocks(axes: Axes, which: str, axis: draw.Axis, sheet: _Sheet, *, said: bool) -> None:
     """Lines between blocks of regions, and the room for their names; a map names them beside its rows alone."""
     assert axis.order is not None
     for _, _, end in axis.order.blocks[:-1]:
@@ -251,7 +236,7 @@ def _settle(panels: Sequence[Axes], sheet: _Sheet) -> None:
         fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm)
 
 
-def _colour_blocks(axes: Axes, axis: Axis, sheet: _Sheet) -> None:
+def _colour_blocks(axes: Axes, axis: draw.Axis, sheet: _Sheet) -> None:
     """A bar beside the rows of each block, in its colour."""
     assert axis.order is not None
     point = 1 / (72 * axes.get_position().width * sheet.figure.get_figwidth())  # as a share of the map's width
@@ -261,7 +246,7 @@ def _colour_blocks(axes: Axes, axis: Axis, sheet: _Sheet) -> None:
         axes.add_line(bar)
 
 
-def _curve(mark: Curve, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _curve(mark: draw.Curve, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     colour, x, y = sheet.style.colour(mark.colour), np.asarray(mark.x), np.asarray(mark.y)
     look: dict[str, Any] = {"linestyle": _DASHES[mark.dash], "linewidth": _THIN if mark.thin else _WIDTH}
     if mark.symbol:
@@ -271,12 +256,12 @@ def _curve(mark: Curve, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
     axes.plot(x, y, color=colour, label=sheet.label(mark), drawstyle="steps-post" if mark.steps else None, **look)
 
 
-def _band(mark: Band, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _band(mark: draw.Band, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     colour = sheet.style.colour(mark.colour)
     axes.fill_between(np.asarray(mark.x), mark.low, mark.high, color=colour, alpha=0.2, linewidth=0)
 
 
-def _points(mark: Points, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _points(mark: draw.Points, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     colour, x, y = sheet.style.colour(mark.colour), np.asarray(mark.x), np.asarray(mark.y)
     if mark.low is not None and mark.high is not None:
         lines, at = (axes.vlines, x) if mark.across == "y" else (axes.hlines, y)
@@ -293,10 +278,10 @@ def _points(mark: Points, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
         axes.annotate(label, place, xytext=(diameter / 2 + 3, 0), textcoords="offset points", va="center")
 
 
-def _bars(mark: Bars, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _bars(mark: draw.Bars, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     """Bars on those that came before in the same places."""
     before = panel.marks[: panel.marks.index(mark)]
-    under = [np.asarray(one.y) for one in before if isinstance(one, Bars) and np.array_equal(one.x, mark.x)]
+    under = [np.asarray(one.y) for one in before if isinstance(one, draw.Bars) and np.array_equal(one.x, mark.x)]
     y = np.nan_to_num(np.asarray(mark.y, dtype=float))
     look: dict[str, Any] = {"hatch": "///", "edgecolor": "white"} if mark.hatched else {}
     bars = axes.bar(
@@ -313,13 +298,13 @@ def _bars(mark: Bars, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
         axes.margins(y=0.15)
 
 
-def _boxes(mark: Boxes, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _boxes(mark: draw.Boxes, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     values = np.asarray(mark.values)
     look = {"showfliers": False, "medianprops": {"color": "black"}, "manage_ticks": False}
     axes.boxplot([values[np.isfinite(values)]], positions=[mark.x], widths=0.5, **look)  # type: ignore[arg-type]
 
 
-def _heatmap(mark: Heatmap, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _heatmap(mark: draw.Heatmap, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     scale = scale_of(mark.shades)
     shown = np.clip(mark.z, mark.shades.low, None) if mark.shades.log else mark.z
     look: dict[str, Any] = {"cmap": scale.cmap, "norm": scale.norm, "interpolation": "nearest"}
@@ -330,7 +315,7 @@ def _heatmap(mark: Heatmap, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
     axes.imshow(shown, aspect="equal" if sheet.drawing.square_mm else "auto", **look)
     axes.spines[["top", "right"]].set_visible(True)  # a map is a field, not a curve
     if panel.y.order is not None:  # of regions; a table without them has empty cells, and no gaps
-        axes.set_facecolor(GAP_COLOUR)
+        axes.set_facecolor(draw.GAP_COLOUR)
     for top, bottom, left, right in mark.frames:
         corner = (left - 0.5, top - 0.5)
         axes.add_patch(Rectangle(corner, right - left, bottom - top, fill=False, edgecolor=BLACKISH, linewidth=1.2))
@@ -340,7 +325,7 @@ def _write_cells(panels: Sequence[Axes], sheet: _Sheet) -> None:
     """Write into cells, small enough to stand apart, once the panels' size is known."""
     style = sheet.style
     for axes, panel in zip(panels, sheet.drawing.panels, strict=True):
-        for mark in (mark for mark in panel.marks if isinstance(mark, Heatmap) and mark.cells):
+        for mark in (mark for mark in panel.marks if isinstance(mark, draw.Heatmap) and mark.cells):
             room = 0.9 * axes.get_position().width * style.width_mm * POINTS_PER_MM / mark.z.shape[1]
             texts = [text for row in mark.cells for text in row if text]
             widest = max(text_width(line, style.tick_size, style) for text in texts for line in text.split("\n"))
@@ -353,7 +338,7 @@ def _write_cells(panels: Sequence[Axes], sheet: _Sheet) -> None:
                     written.set_in_layout(False)  # they take no room beside the panel, and are many
 
 
-def _rule(mark: Rule, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _rule(mark: draw.Rule, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     look: dict[str, Any] = {"color": sheet.style.colour(mark.colour), "linestyle": _DASHES[mark.dash]}
     look |= {"linewidth": 0.4 if mark.thin else 0.9, "zorder": 0}
     if mark.opacity < 1:
@@ -373,7 +358,7 @@ _BESIDE_MM = 0.8  # between a circle and its name
 _NARROWEST_MM, _WIDEST_CIRCLE_MM, _LOWEST_MM = 12.0, 28.0, 18.0  # from the middle to a neighbour, aside and up
 
 
-def _surroundings(mark: Surroundings, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _surroundings(mark: draw.Surroundings, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     """A region in the middle of its neighbours; names that are too long lose their middle."""
     style, places = sheet.style, mark.places
     axes.set_axis_off()
@@ -415,7 +400,7 @@ def _room_upwards(figure: Figure, axes: Axes, line: float, *, least: float) -> f
     return float(up)
 
 
-def _connections(mark: Surroundings, axes: Axes, places: NDArray[np.float64], *, among: str, near: str) -> None:
+def _connections(mark: draw.Surroundings, axes: Axes, places: NDArray[np.float64], *, among: str, near: str) -> None:
     rows, columns = np.nonzero(np.triu(mark.weights))
     shares = mark.weights[rows, columns] / mark.largest if mark.largest > 0 else np.zeros(len(rows))
     widths = _THINNEST + shares * (_THICKEST - _THINNEST)
@@ -457,7 +442,7 @@ _FLOWS_MM = 30.0  # of all ribbons together, one below the other
 _BETWEEN_MM = 1.0  # two nodes, and two names
 
 
-def _flow(mark: Flow, axes: Axes, panel: Panel, sheet: _Sheet) -> None:
+def _flow(mark: draw.Flow, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
     """A ribbon for each pair that shares regions; the axes count in millimetres from the top, and regions likewise."""
     style, counts = sheet.style, mark.counts
     scale = _FLOWS_MM / counts.sum()
@@ -512,14 +497,14 @@ def _ribbons(
             arrive[j] += width
 
 
-_PENS: Mapping[type[Mark], Callable[[Any, Axes, Panel, _Sheet], None]] = {
-    Curve: _curve,
-    Band: _band,
-    Points: _points,
-    Bars: _bars,
-    Boxes: _boxes,
-    Heatmap: _heatmap,
-    Rule: _rule,
-    Surroundings: _surroundings,
-    Flow: _flow,
+_PENS: Mapping[type[draw.Mark], Callable[[Any, Axes, draw.Panel, _Sheet], None]] = {
+    draw.Curve: _curve,
+    draw.Band: _band,
+    draw.Points: _points,
+    draw.Bars: _bars,
+    draw.Boxes: _boxes,
+    draw.Heatmap: _heatmap,
+    draw.Rule: _rule,
+    draw.Surroundings: _surroundings,
+    draw.Flow: _flow,
 }
