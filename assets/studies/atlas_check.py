@@ -20,7 +20,7 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.data.atlas import BUNDLED, Atlas, load_atlas
-from biobgt.data.quality import AtlasCheck, atlas_check
+from biobgt.data.quality import LEAST_MIRROR, AtlasCheck, atlas_check
 
 HERE = Path(__file__).parent
 ARCHIVES = {"abide": ("cc200", "aal116"), "cni2019": ("cc200", "aal116")}
@@ -96,7 +96,7 @@ def _summary(heard: list[AtlasCheck]) -> dict[str, object]:
         for name, values in (("fall", fall), ("mirror", mirror))
         for label, share in (("lowest", 0), ("5 %", 0.05), ("median", 0.5), ("95 %", 0.95), ("highest", 1))
     }
-    return {"n": len(heard), **quantiles, "warned": float(np.mean([item.doubts for item in heard]))}
+    return {"n": len(heard), **quantiles, "warned": float(np.mean([item.mirror < LEAST_MIRROR for item in heard]))}
 
 
 if __name__ == "__main__":

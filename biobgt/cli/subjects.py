@@ -26,7 +26,6 @@ from biobgt.cli.arguments import (
 from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.data.atlas import BUNDLED, LABELLINGS
 from biobgt.data.cohort import Cohort, counted_people
-from biobgt.data.connectivity import cohort_graphs
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.quality import quality_table
 from biobgt.data.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
@@ -104,9 +103,10 @@ def connectome(
     files, rows = file_names(cohort.ids), []
     of_nodes = GRAPH_FORMATS.named(format_).of_nodes
     with results_folder(out, job="connectome") as folder, progress_bar("Graphs") as progress:
-        for i, graph in enumerate(cohort_graphs(cohort, settings), start=1):
-            (folder / "graphs").mkdir(exist_ok=True)
-            one = Measured(cohort).of(graph.subject, settings)
+        (folder / "graphs").mkdir()
+        for i, subject in enumerate(cohort.ids, start=1):
+            one = Measured(cohort, settings=settings).of(subject)
+            graph = one.graph()
             nodes = node_table(one, HubOptions(), NamedModuleOptions()) if of_nodes else None
             for ending, contents in graph_files(graph, key=format_, nodes=nodes).items():
                 (folder / "graphs" / f"{files[graph.subject]}{ending}").write_bytes(contents)

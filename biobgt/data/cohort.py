@@ -1,6 +1,9 @@
-"""People are the unit of every mean, interval and test: several recordings of one person are averaged first.
+"""Subjects and cohorts: what was measured, on whom, in which group, and from which file.
 
-Whose recording a subject is, :func:`biobgt.data.cohort.person_of` says.
+A :class:`Subject` holds either region time series or a connectivity matrix, already checked. A :class:`Cohort` holds
+subjects that share an atlas, and everything a reader needs to say about how it came to be: what was refused and why,
+which ids did not match, which files were set aside. People are the unit of every mean, interval and test: several
+recordings of one person are averaged first.
 """
 
 import re
@@ -19,81 +22,6 @@ from biobgt.base.wording import counted, without_controls
 from biobgt.data.atlas import CHOOSE_ITS_ATLAS, Atlas
 from biobgt.data.graph import ESTIMATED, KINDS, ConnectivityKind, GivenKind, told_kind
 
-FEWEST_COMPARED = 2  # people in each of two groups that are compared
-
-
-def people_in_order(persons: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Return the people in the order of their first recordings, and where those stand."""
-    first: dict[str, int] = {}
-    for row, person in enumerate(persons):
-        first.setdefault(person, row)
-    return tuple(first), np.array(list(first.values()), dtype=np.int64)
-
-
-def average_by_person(values: ArrayLike, persons: Sequence[str]) -> FloatArray:
-    """Average the recordings of each person.
-
-    Parameters
-    ----------
-    values : array-like, shape (n_recordings, ...)
-        What is NaN in one recording is taken from the person's others.
-    persons : sequence of str, length n_recordings
-        Whose recording each is.
-
-    Returns
-    -------
-    ndarray, shape (n_people, ...)
-        In the order of the people's first recordings.
-    """
-    array = np.asarray(values)
-    if len(array) != len(persons):
-        raise InputError(f"There are {len(array)} recordings and {len(persons)} names of people for them.")
-    rows: dict[str, list[int]] = {}
-    for row, person in enumerate(persons):
-        rows.setdefault(person, []).append(row)
-    averaged = np.empty((len(rows), *array.shape[1:]), dtype=np.float64)
-    for place, own in enumerate(rows.values()):
-        averaged[place] = array[own[0]] if len(own) == 1 else _mean_of_known(array[own])
-    return averaged
-
-
-def counted_people(n_people: int, n_recordings: int) -> str:
-    """Say how many there are: ``6 subjects``, or ``24 recordings of 6 people`` where somebody has several.
-
-    Parameters
-    ----------
-    n_people, n_recordings : int
-
-    Examples
-    --------
-    >>> counted_people(6, 6), counted_people(6, 24)
-    ('6 subjects', '24 recordings of 6 people')
-    """
-    if n_people == n_recordings:
-        return counted(n_people, "subject")
-    return f"{n_recordings:,} recordings of {number_of_people(n_people)}"
-
-
-def number_of_people(n_people: int) -> str:
-    """Say ``1 person``, ``2 people``."""
-    return "1 person" if n_people == 1 else f"{n_people:,} people"
-
-
-def _mean_of_known(recordings: NDArray[np.generic]) -> FloatArray:
-    """Mean over the first axis of what is not NaN; NaN where nothing is."""
-    numbers = recordings.astype(np.float64)
-    known = ~np.isnan(numbers)
-    totals, counts = np.where(known, numbers, 0).sum(axis=0), known.sum(axis=0)
-    return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
-
-
-# Subjects and cohorts: what was measured, on whom, in which group, and from which file.
-#
-# A :class:`Subject` holds either region time series or a connectivity matrix, already checked. A :class:`Cohort` holds
-# subjects that share an atlas, and everything a reader needs to say about how it came to be: what was refused and why,
-# which ids did not match, which files were set aside.
-
-
 GROUP_TITLES: Mapping[str, str] = {
     "NC": "normal controls",
     "ASD": "autism spectrum disorder",
@@ -103,6 +31,7 @@ GROUP_TITLES: Mapping[str, str] = {
 }
 ATLAS_DECIDED_BY = "atlas decided by"  # among the options of a source: region names, a layout, the user, a number
 ATLAS_BY_COUNT, ATLAS_BY_NAMES = "the number of regions alone", "the region names"
+FEWEST_COMPARED = 2  # people in each of two groups that are compared
 _RECORDING = re.compile(r"_(?:ses-|run-|session_).*")
 
 
@@ -411,3 +340,71 @@ def join_cohorts(cohorts: Iterable[Cohort], *, name: str) -> Cohort:
         unmatched_rows=tuple(name for cohort in cohorts for name in cohort.unmatched_rows),
         given=one_given_kind(cohorts),
     )
+
+
+# People, who may have several recordings each.
+
+
+def people_in_order(persons: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the people in the order of their first recordings, and where those stand."""
+    first: dict[str, int] = {}
+    for row, person in enumerate(persons):
+        first.setdefault(person, row)
+    return tuple(first), np.array(list(first.values()), dtype=np.int64)
+
+
+def average_by_person(values: ArrayLike, persons: Sequence[str]) -> FloatArray:
+    """Average the recordings of each person.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_recordings, ...)
+        What is NaN in one recording is taken from the person's others.
+    persons : sequence of str, length n_recordings
+        Whose recording each is.
+
+    Returns
+    -------
+    ndarray, shape (n_people, ...)
+        In the order of the people's first recordings.
+    """
+    array = np.asarray(values)
+    if len(array) != len(persons):
+        raise InputError(f"There are {len(array)} recordings and {len(persons)} names of people for them.")
+    rows: dict[str, list[int]] = {}
+    for row, person in enumerate(persons):
+        rows.setdefault(person, []).append(row)
+    averaged = np.empty((len(rows), *array.shape[1:]), dtype=np.float64)
+    for place, own in enumerate(rows.values()):
+        averaged[place] = array[own[0]] if len(own) == 1 else _mean_of_known(array[own])
+    return averaged
+
+
+def counted_people(n_people: int, n_recordings: int) -> str:
+    """Say how many there are: ``6 subjects``, or ``24 recordings of 6 people`` where somebody has several.
+
+    Parameters
+    ----------
+    n_people, n_recordings : int
+
+    Examples
+    --------
+    >>> counted_people(6, 6), counted_people(6, 24)
+    ('6 subjects', '24 recordings of 6 people')
+    """
+    if n_people == n_recordings:
+        return counted(n_people, "subject")
+    return f"{n_recordings:,} recordings of {number_of_people(n_people)}"
+
+
+def number_of_people(n_people: int) -> str:
+    """Say ``1 person``, ``2 people``."""
+    return "1 person" if n_people == 1 else f"{n_people:,} people"
+
+
+def _mean_of_known(recordings: NDArray[np.generic]) -> FloatArray:
+    """Mean over the first axis of what is not NaN; NaN where nothing is."""
+    numbers = recordings.astype(np.float64)
+    known = ~np.isnan(numbers)
+    totals, counts = np.where(known, numbers, 0).sum(axis=0), known.sum(axis=0)
+    return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)

@@ -1,6 +1,6 @@
 """From region series to functional connectivity, and from connectivity to a brain graph."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from threading import Lock
 from typing import get_args
@@ -78,18 +78,16 @@ def _shrunk_covariance(series: FloatArray) -> FloatArray:
 def _scaled_to_unit_diagonal(matrix: FloatArray) -> FloatArray:
     """A covariance as a correlation."""
     scale = np.sqrt(np.diag(matrix))
-    scaled = symmetric(matrix / np.outer(scale, scale))
+    scaled = _symmetric(matrix / np.outer(scale, scale))
     np.fill_diagonal(scaled, 1)
     return scaled
 
 
-def symmetric(matrix: FloatArray) -> FloatArray:
+def _symmetric(matrix: FloatArray) -> FloatArray:
     """A matrix without the rounding by which its two halves differ."""
     return (matrix + matrix.T) / 2
 
 
-# From region series to functional connectivity, and from connectivity to a brain graph.
-#
 # Two steps, both explicit: an *estimator* turns series into a symmetric matrix, then a *sign rule* and a
 # *threshold* turn the matrix into a :class:`BrainGraph`. A region without signal is connected to nothing
 # (its correlations are undefined and count as zero); the quality flags name such regions.
@@ -135,7 +133,7 @@ def functional_connectivity(series: FloatArray, *, estimator: Estimator = PEARSO
         return _scaled_to_unit_diagonal(covariance)
     partial = -_scaled_to_unit_diagonal(np.asarray(np.linalg.inv(covariance), dtype=np.float64))
     np.fill_diagonal(partial, 1)
-    return symmetric(partial)
+    return _symmetric(partial)
 
 
 def fisher_z(correlation: FloatArray) -> FloatArray:
@@ -146,36 +144,29 @@ def fisher_z(correlation: FloatArray) -> FloatArray:
     return z
 
 
-class _RecentMatrices:
-    """The newest connectivity matrices, so that whoever asks for one next gets it and does not estimate it again.
-
-    A matrix is known by the series it is of, which are not kept: it goes with them, or when newer ones take its room.
-    """
-
-    def __init__(self) -> None:
-        self._kept: dict[tuple[int, str], tuple[ref[FloatArray], FloatArray]] = {}
-        self._changing = Lock()
-
-    def get(self, series: FloatArray, estimator: Estimator) -> FloatArray:
-        """The matrix of some series, read-only since others hold it, too."""
-        key = id(series), estimator
-        found = self._kept.get(key)
-        if found is not None and found[0]() is series:
-            return found[1]
-        matrix = functional_connectivity(series, estimator=estimator)
-        matrix.flags.writeable = False
-        with self._changing:
-            self._kept[key] = ref(series, lambda _: self._kept.pop(key, None)), matrix
-            n_bytes = sum(kept.nbytes for _, kept in list(self._kept.values()))
-            for oldest in list(self._kept)[:-1]:
-                if n_bytes <= _RECENT_BYTES:
-                    break
-                if dropped := self._kept.pop(oldest, None):
-                    n_bytes -= dropped[1].nbytes
-        return matrix
+# The newest matrices, so that whoever asks for one next gets it and does not estimate it again. One is known by the
+# series it is of, which are not kept: it goes with them, or when newer ones take its room.
+_recent: dict[tuple[int, str], tuple[ref[FloatArray], FloatArray]] = {}
+_changing = Lock()
 
 
-_recent = _RecentMatrices()
+def _recent_connectivity(series: FloatArray, estimator: Estimator) -> FloatArray:
+    """The matrix of some series, read-only since others hold it, too."""
+    key = id(series), estimator
+    found = _recent.get(key)
+    if found is not None and found[0]() is series:
+        return found[1]
+    matrix = functional_connectivity(series, estimator=estimator)
+    matrix.flags.writeable = False
+    with _changing:
+        _recent[key] = ref(series, lambda _: _recent.pop(key, None)), matrix
+        n_bytes = sum(kept.nbytes for _, kept in list(_recent.values()))
+        for oldest in list(_recent)[:-1]:
+            if n_bytes <= _RECENT_BYTES:
+                break
+            if dropped := _recent.pop(oldest, None):
+                n_bytes -= dropped[1].nbytes
+    return matrix
 
 
 def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) -> FloatArray:
@@ -185,7 +176,7 @@ def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) ->
     correlations. The other estimators need series, and say so.
     """
     if subject.series is not None:
-        return _recent.get(subject.series, estimator)
+        return _recent_connectivity(subject.series, estimator)
     assert subject.connectivity is not None
     if estimator == "pearson":
         return subject.connectivity
@@ -203,12 +194,7 @@ def subject_kind(subject: Subject) -> ConnectivityKind:
     return KINDS[ESTIMATED if subject.connectivity is None else told_kind(subject.connectivity) or "other"]
 
 
-def cohort_connectivity(
-    cohort: Cohort,
-    *,
-    estimator: Estimator = PEARSON,
-    progress: Callable[[int, int], None] | None = None,
-) -> FloatArray:
+def cohort_connectivity(cohort: Cohort, *, estimator: Estimator = PEARSON) -> FloatArray:
     """Estimate every subject's connectivity.
 
     Parameters
@@ -217,8 +203,6 @@ def cohort_connectivity(
     estimator : str
         ``tangent`` is fitted on all subjects of this cohort; to keep test subjects out of the fit use
         :class:`TangentSpace`.
-    progress : callable, optional
-        Told (done, total) after each subject.
 
     Returns
     -------
@@ -226,13 +210,7 @@ def cohort_connectivity(
     """
     if estimator == "tangent":
         return TangentSpace.fit(cohort).transform(cohort)
-    n = cohort.atlas.n_regions
-    stack = np.empty((len(cohort), n, n))
-    for i, subject in enumerate(cohort):
-        stack[i] = subject_connectivity(subject, estimator=estimator)
-        if progress is not None:
-            progress(i + 1, len(cohort))
-    return stack
+    return np.stack([subject_connectivity(subject, estimator=estimator) for subject in cohort])
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,11 +249,12 @@ class TangentSpace:
         ndarray, shape (n_subjects, n_regions, n_regions)
             Symmetric matrices; their diagonals carry meaning and are kept.
         """
-        return np.stack([self._project(_shrunk_covariance(_series_of(subject))) for subject in subjects])
-
-    def _project(self, covariance: FloatArray) -> FloatArray:
-        values, vectors = np.linalg.eigh(self.whitening @ covariance @ self.whitening.T)
-        return symmetric((vectors * np.log(values)) @ vectors.T)
+        projected = []
+        for subject in subjects:
+            covariance = _shrunk_covariance(_series_of(subject))
+            values, vectors = np.linalg.eigh(self.whitening @ covariance @ self.whitening.T)
+            projected.append(_symmetric((vectors * np.log(values)) @ vectors.T))
+        return np.stack(projected)
 
 
 def brain_graph(
@@ -325,25 +304,6 @@ def brain_graph(
         whole=subject_connectivity(subject),
         kind=kind,
     )
-
-
-def cohort_graphs(cohort: Cohort, settings: ConnectomeSettings | None = None) -> Iterator[BrainGraph]:
-    """Make one graph after another; the tangent space, which needs all subjects, is fitted on this cohort."""
-    settings = settings or ConnectomeSettings.usual(cohort.kind)
-    if settings.estimator != "tangent":
-        for subject in cohort:
-            yield brain_graph(subject, cohort.atlas, settings, kind=cohort.kind_of(subject))
-        return
-    space = TangentSpace.fit(cohort)
-    for subject in cohort:
-        yield graph_from_connectivity(
-            space.transform([subject])[0],
-            settings,
-            atlas=cohort.atlas,
-            subject=subject.id,
-            simulated=subject.simulated,
-            whole=subject_connectivity(subject),
-        )
 
 
 def graph_from_connectivity(

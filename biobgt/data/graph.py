@@ -320,8 +320,7 @@ class BrainGraph:
     n_edges: int = field(init=False)
 
     def __post_init__(self) -> None:
-        weights = check_connectivity(self.weights, what=f"The graph of '{self.subject}'")
-        _refuse_loops(weights, f"The graph of '{self.subject}'")
+        weights = _check_weights(self.weights, f"The graph of '{self.subject}'")
         if len(weights) != self.atlas.n_regions:
             raise InputError(
                 f"The graph of '{self.subject}' has {len(weights)} regions and atlas {self.atlas.name} has "
@@ -396,11 +395,7 @@ def graph_weights(graph: Graph) -> FloatArray:
     -------
     ndarray, shape (n_regions, n_regions)
     """
-    if isinstance(graph, BrainGraph):
-        return graph.weights
-    weights = check_connectivity(graph, what="The graph")
-    _refuse_loops(weights, "The graph")
-    return weights
+    return graph.weights if isinstance(graph, BrainGraph) else _check_weights(graph, "The graph")
 
 
 def nonnegative_weights(graph: Graph, *, what: str) -> FloatArray:
@@ -453,10 +448,12 @@ def check_connectivity(matrix: FloatArray, *, what: str = "The matrix") -> Float
     return (matrix + matrix.T) / 2
 
 
-def _refuse_loops(weights: FloatArray, what: str) -> None:
+def _check_weights(matrix: FloatArray, what: str) -> FloatArray:
+    weights = check_connectivity(matrix, what=what)
     if np.diag(weights).any():
         region = int(np.flatnonzero(np.diag(weights))[0]) + 1
         raise InputError(f"{what} connects region {region} to itself; set the diagonal to zero.")
+    return weights
 
 
 def check_choice(what: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -487,8 +484,6 @@ _RANDOM_ROUNDS = 40
 _LATTICE_ROUNDS = 50
 _MOST_LATTICE_STEPS = 40
 _WEIGHT_BATCHES = 100
-
-Ends = NDArray[np.int64]
 
 
 def random_graph(graph: Graph, *, seed: int, keep_strengths: bool = True) -> FloatArray:
@@ -568,24 +563,22 @@ def _swap(
         (a, b), (c, d) = ends[:, order[:half]], ends[:, order[half : 2 * half]]
         turned = rng.random(half) < 0.5  # or c could only ever be the end with the smaller number
         c, d = np.where(turned, d, c), np.where(turned, c, d)
-        allowed = _may_swap(weights, a, b, c, d)
+        # a-d and c-b may take the weights of a-b and c-d where that changes no signed degree.
+        ab, cd, ad, cb = np.sign([weights[a, b], weights[c, d], weights[a, d], weights[c, b]])
+        allowed = (a != c) & (a != d) & (b != c) & (b != d) & (ab == cd) & (ad == cb) & (ab != ad)
         if distance is not None:
             ab, cd = weights[a, b], weights[c, d]
             allowed &= distance[a, d] * ab + distance[c, b] * cd <= distance[a, b] * ab + distance[c, d] * cd
         a, b, c, d = _without_collisions(np.stack([a, b, c, d])[:, allowed], len(weights))
-        _exchange(weights, a, b, c, d)
+        ab, cd, ad, cb = weights[a, b], weights[c, d], weights[a, d], weights[c, b]
+        weights[a, d] = weights[d, a] = ab
+        weights[c, b] = weights[b, c] = cd
+        weights[a, b] = weights[b, a] = ad
+        weights[c, d] = weights[d, c] = cb
     return weights
 
 
-def _may_swap(weights: FloatArray, a: Ends, b: Ends, c: Ends, d: Ends) -> NDArray[np.bool_]:
-    """Whether a-d and c-b may take the weights of a-b and c-d without changing any signed degree."""
-    ab, cd, ad, cb = np.sign([weights[a, b], weights[c, d], weights[a, d], weights[c, b]])
-    four_regions = (a != c) & (a != d) & (b != c) & (b != d)
-    allowed: NDArray[np.bool_] = four_regions & (ab == cd) & (ad == cb) & (ab != ad)
-    return allowed
-
-
-def _without_collisions(swaps: Ends, n_regions: int) -> Ends:
+def _without_collisions(swaps: NDArray[np.int64], n_regions: int) -> NDArray[np.int64]:
     """Keep of swaps (4, n_swaps) made at once only those that share no pair of regions with an earlier one."""
     a, b, c, d = swaps
     pairs = np.stack([np.minimum(x, y) * n_regions + np.maximum(x, y) for x, y in ((a, b), (c, d), (a, d), (c, b))])
@@ -593,14 +586,6 @@ def _without_collisions(swaps: Ends, n_regions: int) -> Ends:
     _, first, which = np.unique(pairs.T.ravel(), return_index=True, return_inverse=True)
     owner = (first[which] // 4).reshape(-1, 4)
     return swaps[:, (owner == np.arange(len(owner))[:, None]).all(axis=1)]
-
-
-def _exchange(weights: FloatArray, a: Ends, b: Ends, c: Ends, d: Ends) -> None:
-    ab, cd, ad, cb = weights[a, b], weights[c, d], weights[a, d], weights[c, b]
-    weights[a, d] = weights[d, a] = ab
-    weights[c, b] = weights[b, c] = cd
-    weights[a, b] = weights[b, a] = ad
-    weights[c, d] = weights[d, c] = cb
 
 
 def _at_random(connected: NDArray[np.bool_], original: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -286,11 +286,6 @@ class AtlasCheck:
     fall: float
     mirror: float
 
-    @property
-    def doubts(self) -> bool:
-        """Whether mirrored regions speak against the atlas; the fall with distance alone is too weak in some data."""
-        return self.mirror < LEAST_MIRROR
-
 
 def atlas_check(connectivity: FloatArray, atlas: Atlas) -> AtlasCheck | None:
     """Check one matrix; None where too few regions have a place, a mirror image and a signal.
@@ -314,18 +309,19 @@ def atlas_check(connectivity: FloatArray, atlas: Atlas) -> AtlasCheck | None:
     return None if mirror is None else AtlasCheck(fall, mirror)
 
 
-def check_cohort_atlas(cohort: Cohort) -> AtlasCheck | None:
-    """Check the mean connectivity of a cohort's first subjects."""
+def atlas_doubt(cohort: Cohort) -> str:
+    """A sentence for the user where the mean connectivity of a cohort's first subjects speaks against its atlas.
+
+    Mirrored regions decide; the fall with distance alone is too weak in some data.
+    """
     matrices = [subject_connectivity(subject) for subject in cohort.subjects[:_MOST_SUBJECTS]]
-    return atlas_check(np.mean(matrices, axis=0), cohort.atlas) if matrices else None
-
-
-def atlas_doubt(cohort: Cohort, check: AtlasCheck) -> str:
-    """A sentence for the user where connectivity speaks against the atlas."""
+    found = atlas_check(np.mean(matrices, axis=0), cohort.atlas) if matrices else None
+    if found is None or found.mirror >= LEAST_MIRROR:
+        return ""
     return (
         f"{DOUBT} if these were the regions of {cohort.atlas.title}, connectivity would fall with distance "
         f"and mirrored regions would be strongly connected. Here the rank correlation with distance is "
-        f"{-check.fall:.2f}, and mirrored regions rank at {percent(check.mirror)} (chance is 50 %)."
+        f"{-found.fall:.2f}, and mirrored regions rank at {percent(found.mirror)} (chance is 50 %)."
     )
 
 

@@ -115,10 +115,18 @@ def draw_series(parameters: GroupParameters, group: str, rng: np.random.Generato
     ndarray, shape (n_timepoints, n_regions)
         Gaussian, of mean zero and expected variance one: a finite sample of the subject's true connectome.
     """
-    factor = _draw_factor(parameters, group, rng)
-    amplitude = _amplitude(parameters.spectrum, parameters.n_timepoints)
-    sources = _coloured_noise(amplitude, parameters.n_timepoints, factor.shape[1], rng)
-    return sources @ factor.T
+    factor, n = _draw_factor(parameters, group, rng), parameters.n_timepoints
+    # The Fourier amplitudes that give the spectrum's shape, no mean and unit expected variance. A real series has each
+    # frequency twice (f and −f) but for the highest one of an even length, which has no imaginary part.
+    frequencies = np.fft.rfftfreq(n)
+    power = np.interp(frequencies, np.linspace(0, 0.5, len(parameters.spectrum)), parameters.spectrum)
+    power[0] = 0
+    amplitude = np.sqrt(power / (np.where(frequencies == 0.5, 1, 2) * power).sum())
+    real, imaginary = rng.standard_normal((2, len(amplitude), factor.shape[1])) / np.sqrt(2)
+    if n % 2 == 0:
+        real[-1] *= np.sqrt(2)
+    coefficients = amplitude[:, None] * (real + 1j * imaginary)
+    return np.fft.irfft(coefficients, n, axis=0, norm="forward") @ factor.T
 
 
 def _draw_factor(parameters: GroupParameters, group: str, rng: np.random.Generator) -> FloatArray:
@@ -141,24 +149,6 @@ def _correlation_matrix(z: FloatArray, n_regions: int) -> FloatArray:
 
 def _unit_rows(factor: FloatArray) -> FloatArray:
     return factor / np.linalg.norm(factor, axis=1, keepdims=True)
-
-
-def _amplitude(spectrum: FloatArray, n_timepoints: int) -> FloatArray:
-    """Return the Fourier amplitudes that give the spectrum's shape, no mean and unit expected variance."""
-    frequencies = np.fft.rfftfreq(n_timepoints)
-    power = np.interp(frequencies, np.linspace(0, 0.5, len(spectrum)), spectrum)
-    power[0] = 0
-    # A real series has each frequency twice (f and −f) but for the highest one of an even length.
-    times = np.where(frequencies == 0.5, 1, 2)
-    return np.sqrt(power / (times * power).sum())
-
-
-def _coloured_noise(amplitude: FloatArray, n_timepoints: int, n_series: int, rng: np.random.Generator) -> FloatArray:
-    real, imaginary = rng.standard_normal((2, len(amplitude), n_series)) / np.sqrt(2)
-    if n_timepoints % 2 == 0:
-        real[-1] *= np.sqrt(2)  # the highest frequency of an even length has no imaginary part
-    coefficients = amplitude[:, None] * (real + 1j * imaginary)
-    return np.fft.irfft(coefficients, n_timepoints, axis=0, norm="forward")
 
 
 # A simulated Alzheimer's progression: hub and default-mode connections fade with severity.

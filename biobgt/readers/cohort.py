@@ -16,7 +16,7 @@ from biobgt.data import edits
 from biobgt.data.atlas import UNKNOWN_ATLAS, Atlas
 from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject, cohort_told_kind
 from biobgt.data.graph import GivenKind, told_kind
-from biobgt.data.quality import atlas_doubt, check_cohort_atlas
+from biobgt.data.quality import atlas_doubt
 from biobgt.readers import recognise
 from biobgt.readers.discover import Found, FoundFile, look_up, printable, subject_ids
 from biobgt.readers.formats import ReadOptions, is_image, read_file, reader_of, suffix_of
@@ -302,10 +302,9 @@ def read_cohort(
     if cohort.given is not None:
         by = edits.BY_VALUES if options.connectivity is None else BY_USER
         cohort = edits.set_given_kind(cohort, cohort.given, by=by)
-    if decided_by in (BY_USER, ATLAS_BY_COUNT):
-        check = check_cohort_atlas(cohort)  # nothing in the files tells the atlas: connectivity may speak against it
-        if check is not None and check.doubts:
-            cohort = cohort.noted(atlas_doubt(cohort, check))
+    # Where nothing in the files tells the atlas, connectivity may speak against it.
+    if decided_by in (BY_USER, ATLAS_BY_COUNT) and (doubt := atlas_doubt(cohort)):
+        cohort = cohort.noted(doubt)
     cohort = edits.apply_missing_rule(cohort, options.missing)
     cohort = cohort if table is None else match_phenotypes(cohort, table)
     return edits.apply_recording_rule(cohort, options.recordings, run=options.run)

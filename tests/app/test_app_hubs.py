@@ -9,7 +9,7 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, fi
 from streamlit.testing.v1 import AppTest
 
 from biobgt import ConnectomeSettings, InputError, load_atlas
-from biobgt.data.connectivity import brain_graph, cohort_graphs, subject_connectivity
+from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.export.making import _make_figure
 from biobgt.figures import random_regions
@@ -625,7 +625,7 @@ def test_the_hub_table_has_measures_before_networks_and_spells_the_papers_out(op
 
 
 def story_of(cohort, region, *, perturbation="control", gamma=0.5):
-    graph = next(cohort_graphs(cohort))
+    graph = brain_graph(cohort.subjects[0], cohort.atlas)
     hubs = measure_hubs(graph, subject_connectivity(cohort.subjects[0]), perturbation=perturbation)
     return explain_region(graph, hubs, cohort.atlas.regions.index(region), options=HubOptions(gamma, perturbation))
 

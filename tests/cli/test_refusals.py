@@ -260,13 +260,14 @@ def test_a_full_disk_is_a_sentence_and_a_traceback_for_debug(run, one, tmp_path,
 
 
 def test_ctrl_c_in_the_middle_keeps_what_was_there_and_adds_nothing(run, simulated, tmp_path, monkeypatch):
-    def stopped(cohort, settings):
-        yield brain_graph(cohort.subjects[0], cohort.atlas, settings)
-        raise KeyboardInterrupt
+    def stopped(measured):
+        if measured.subject.id != measured.cohort.ids[0]:
+            raise KeyboardInterrupt
+        return brain_graph(measured.subject, measured.atlas, measured.settings)
 
     (tmp_path / "old" / "graphs").mkdir(parents=True)
     (tmp_path / "old" / "graphs" / "sim-AD-001.csv").write_text("as before")
-    monkeypatch.setattr("biobgt.cli.subjects.cohort_graphs", stopped)
+    monkeypatch.setattr("biobgt.results.measured.Measured.graph", stopped)
     for out in (tmp_path / "old", tmp_path / "new"):
         ended = run("connectome", simulated, "--out", out)
         assert ended.code == 130

@@ -12,7 +12,7 @@ from planted_cohort import planted_cohort, small
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas, load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject, average_by_person, counted_people, join_cohorts, number_of_people
-from biobgt.data.connectivity import cohort_graphs, subject_connectivity
+from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.figures.hubs import _GroupBand
 from biobgt.groups import compare_attention, compare_groups
 from biobgt.groups.design import overall_connectivity
@@ -127,8 +127,7 @@ def _copied() -> Cohort:
 
 def _curves(cohort: Cohort) -> dict[str, object]:
     measured = [
-        measure_curves(graph, subject_connectivity(subject), (0.5,))
-        for graph, subject in zip(cohort_graphs(cohort), cohort, strict=True)
+        measure_curves(brain_graph(subject, cohort.atlas), subject_connectivity(subject), (0.5,)) for subject in cohort
     ]
     found = group_curves(measured, 0.5, persons=cohort.persons)
     return {**{f"mean {name}": own for name, own in found.mean.items()}, **found.sd, "n": {found.n_subjects}}

@@ -21,7 +21,6 @@ from biobgt.data.connectivity import (
     TangentSpace,
     brain_graph,
     cohort_connectivity,
-    cohort_graphs,
     functional_connectivity,
     graph_from_connectivity,
     subject_connectivity,
@@ -35,6 +34,7 @@ from biobgt.data.graph import (
     SignRule,
     check_connectivity,
 )
+from biobgt.results.measured import Measured
 
 
 @pytest.fixture
@@ -161,11 +161,10 @@ def test_matrices_that_are_not_asked_for_again_take_little_room(cohort, monkeypa
     assert sum(matrix() is not None for matrix in made) <= 3 < len(made)
 
 
-def test_cohort_connectivity_reports_progress(cohort):
-    seen = []
-    stack = cohort_connectivity(cohort, progress=lambda done, total: seen.append((done, total)))
+def test_cohort_connectivity_is_that_of_each_subject(cohort):
+    stack = cohort_connectivity(cohort)
+    assert stack.shape == (6, cohort.atlas.n_regions, cohort.atlas.n_regions)
     np.testing.assert_allclose(stack[2], np.corrcoef(cohort.subjects[2].series.T), atol=1e-12)
-    assert seen == [(i, 6) for i in range(1, 7)]
 
 
 @given(matrices, st.floats(0, 1))
@@ -227,11 +226,12 @@ def test_graph_of_a_subject_is_read_only_and_knows_its_settings(series):
         graph.weights[0, 1] = 1
 
 
-def test_cohort_graphs_fit_the_tangent_space_once(cohort):
-    graphs = list(cohort_graphs(cohort, ConnectomeSettings(estimator="tangent", sign="signed", threshold="none")))
+def test_a_graph_in_the_tangent_space_of_its_cohort(cohort):
+    settings = ConnectomeSettings(estimator="tangent", sign="signed", threshold="none")
     expected = cohort_connectivity(cohort, estimator="tangent")[3]
     np.fill_diagonal(expected, 0)
-    np.testing.assert_allclose(graphs[3].weights, expected, atol=1e-10)
+    graph = Measured(cohort, settings=settings).of(cohort.ids[3]).graph()
+    np.testing.assert_allclose(graph.weights, expected, atol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from scipy.stats import kendalltau, rankdata, spearmanr, zscore
 from assets.studies.plausibility import subject_plausibility
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import load_atlas, numbered_atlas
-from biobgt.data.connectivity import cohort_graphs, graph_from_connectivity, subject_connectivity
+from biobgt.data.connectivity import brain_graph, graph_from_connectivity, subject_connectivity
 from biobgt.data.graph import BrainGraph, ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import CurveScale as DrawnScale
@@ -125,10 +125,9 @@ def test_says_where_fc_strength_and_gamma_come_from(graph):
 def test_a_script_finds_the_hubs_of_the_page(settings):
     """The table of a graph, without another word, is the one that pages and commands show."""
     cohort = demo_cohort("ad", n_per_group=2)
-    graphs = dict(zip(cohort.ids, cohort_graphs(cohort, settings), strict=True))
     for subject in cohort.ids[:3]:
-        shown = Measured(cohort).of(subject, settings).hub_table(HubOptions())
-        pd.testing.assert_frame_equal(hub_table(graphs[subject]), shown, rtol=1e-9)
+        measured = Measured(cohort).of(subject, settings)
+        pd.testing.assert_frame_equal(hub_table(measured.graph()), measured.hub_table(HubOptions()), rtol=1e-9)
 
 
 def test_another_atlas_may_name_the_regions(graph):
@@ -298,10 +297,9 @@ def cohort():
 
 @pytest.fixture(scope="module")
 def curves(cohort):
-    graphs = cohort_graphs(cohort, ConnectomeSettings())
     return [
-        measure_curves(graph, subject_connectivity(subject), CURVE_GAMMAS)
-        for graph, subject in zip(graphs, cohort, strict=True)
+        measure_curves(brain_graph(subject, cohort.atlas), subject_connectivity(subject), CURVE_GAMMAS)
+        for subject in cohort
     ]
 
 
@@ -313,7 +311,7 @@ def by_hand(entanglement):
 
 
 def test_subjects_curves_are_those_of_the_hub_table(cohort, curves):
-    graph = next(cohort_graphs(cohort))
+    graph = brain_graph(cohort.subjects[0], cohort.atlas)
     hubs = measure_hubs(graph, subject_connectivity(cohort.subjects[0]))
     for gamma in CURVE_GAMMAS:
         table = hubs.table(HubOptions(gamma))
