@@ -239,7 +239,7 @@ def test_a_folder_that_cannot_be_written_to_is_said_before_the_work(run, one, tm
     def read_only(*_: object, **__: object) -> str:
         raise PermissionError(30, "Read-only file system")
 
-    monkeypatch.setattr("biobgt.base.files.mkdtemp", read_only)
+    monkeypatch.setattr("biobgt.base.folders.mkdtemp", read_only)
     monkeypatch.setattr("biobgt.cli.networks.analyse_hubs", lambda *_, **__: pytest.fail("it went to work"))
     refused(run("hubs", one, "--out", tmp_path / "out"), "cannot be written to (Read-only file system)")
     assert not (tmp_path / "out").exists()
