@@ -1,4 +1,9 @@
-"""Models on disk: weights, a card that says what they are worth, and out-of-fold results of their groups."""
+"""Models on disk: a folder with the members' weights, a card that says what they are worth, and group results.
+
+``model.safetensors`` holds the weights, ``card.json`` everything a reader must know (checked against a schema),
+``groups.npz`` the out-of-fold group means. Nothing is unpickled, and nothing runs before the card, the weights' hash
+and the shapes have been checked: no size in a card is believed before the files bear it out.
+"""
 
 import json
 import math
@@ -21,13 +26,6 @@ if TYPE_CHECKING:
     from biobgt.model.ensemble import Ensemble
     from biobgt.model.network import BioBGT
     from biobgt.model.presets import Preset
-
-# Models on disk: a folder with the members' weights, a card that says what they are worth, and group results.
-#
-# ``model.safetensors`` holds the weights, ``card.json`` everything a reader must know (checked against a schema),
-# ``groups.npz`` the out-of-fold group means. Nothing is unpickled, and nothing runs before the card, the weights' hash
-# and the shapes have been checked: no size in a card is believed before the files bear it out.
-
 
 WEIGHTS, CARD, GROUPS, TESTS = "model.safetensors", "card.json", "groups.npz", "tests.csv"
 FINGERPRINTS = "trained_on"  # among the weights: what training subjects are recognised by
@@ -96,10 +94,13 @@ def load_card(name: str | Path) -> dict[str, Any]:
     return dict(card)
 
 
-def _check_readout(name: str | Path, card: Mapping[str, Any]) -> None:
-    """Refuse a readout whose groups are not those of the network in the folder above, or of another training of it."""
+def _checked_network(name: str | Path, card: dict[str, Any]) -> dict[str, Any]:
+    """The card of the network that a model is a readout of, in the folder above; of any other model its own.
+
+    A readout whose groups are not those of the network, or of another training of it, is refused.
+    """
     if "readout" not in card:
-        return
+        return card
     network, own = load_card(model_folder(name).parent), card["readout"]
     names = network["groups"]
     fits = len(names) == own["n_groups"] and max(own["columns"]) < len(names)
@@ -107,6 +108,7 @@ def _check_readout(name: str | Path, card: Mapping[str, Any]) -> None:
         raise InputError(f"The card of model '{name}' names groups that its network does not have.")
     if "readouts" not in network or network["sha256"] != card["sha256"]:
         raise InputError(f"Model '{name}' is a readout of another training than the network in the folder above it.")
+    return network
 
 
 def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
@@ -147,8 +149,7 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from biobgt.model.presets import Preset, choose_device
 
     card = load_card(name)
-    _check_readout(name, card)
-    network = load_card(model_folder(name).parent) if "readout" in card else card  # trained on all cohorts
+    network = _checked_network(name, card)  # trained on all cohorts
     file = weights_file(model_folder(name), shared="readout" in card)
     if not file.is_file():
         raise InputError(f"Model '{name}' has no weights: {WEIGHTS} is missing beside its card.")
@@ -156,13 +157,13 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
         raise InputError(f"The weights of model '{name}' are damaged or not those of its card (SHA-256 differs).")
     chosen, preset = choose_device(device), Preset.from_dict(card["preset"])
     try:
-        _check_shapes(name, file, card, preset)  # before members of a size that the weights do not have are built
+        _check_shapes(file, card, preset)  # before members of a size that the weights do not have are built
         tensors = load_file(file)
         if not all(bool(value.isfinite().all()) for value in tensors.values()):
             raise _not_finite(name)
         members = tuple(_member(i, card, preset, tensors).to(chosen).eval() for i in range(_n_members(card)))
     except (SafetensorError, RuntimeError):
-        raise _unfitting(name) from None
+        raise InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.") from None
     return Ensemble(
         name=card["name"],
         preset=preset,
@@ -206,7 +207,7 @@ def _n_members(card: Mapping[str, Any]) -> int:
     return int(card["members"]) if "members" in card else len(card["temperatures"])
 
 
-def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset: "Preset") -> None:
+def _check_shapes(file: Path, card: Mapping[str, Any], preset: "Preset") -> None:
     """Refuse weights of other shapes than the card's, which is seen without building or reading any of them."""
     import torch
     from safetensors import safe_open
@@ -224,11 +225,7 @@ def _check_shapes(name: str | Path, file: Path, card: Mapping[str, Any], preset:
         for i in range(_n_members(card))
         for key, value in member.items()
     ):
-        raise _unfitting(name)
-
-
-def _unfitting(name: str | Path) -> InputError:
-    return InputError(f"The weights of model '{name}' do not fit its card; the folder is damaged.")
+        raise RuntimeError("other shapes than the card's")
 
 
 def _refuse_constant(constant: str) -> None:
@@ -239,14 +236,13 @@ def _refuse_constant(constant: str) -> None:
 
 
 CHANCE = 0.5  # the AUC of guessing
-LITTLE = 0.65  # an AUC below it is little, though it may be more than chance
-FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
+_LITTLE = 0.65  # an AUC below it is little, though it may be more than chance
+_FEWEST_A_GROUP = 20  # below it an interval over subjects says next to nothing: at an AUC of 1 it has no width at all
 
 
-Verdict = Literal["simulated", "too_few", "chance", "little", "better"]
-
-
-def model_verdict(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool) -> Verdict:
+def model_verdict(
+    results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, int], *, simulated: bool
+) -> Literal["simulated", "too_few", "chance", "little", "better"]:
     """Return what a model is worth, from its out-of-fold AUC.
 
     Parameters
@@ -260,12 +256,12 @@ def model_verdict(results: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, 
     """
     if simulated:
         return "simulated"
-    if min(sizes.values()) < FEWEST_A_GROUP:
+    if min(sizes.values()) < _FEWEST_A_GROUP:
         return "too_few"
     auc = results["BioBGT"]["auc"]
     if auc["value"] is None or auc["low"] is None or auc["low"] <= CHANCE:
         return "chance"
-    return "little" if auc["value"] < LITTLE else "better"
+    return "little" if auc["value"] < _LITTLE else "better"
 
 
 def is_doubtful(card: Mapping[str, Any]) -> bool:
@@ -350,163 +346,6 @@ def people_summary(people: NDArray[np.float64]) -> _PeopleSummary:
     )
 
 
-# The files of group results beside a model's card: are they the card's, and what is in them.
-#
-# A card names the SHA-256 of each. What it says of sizes is compared with the files before anything is read, so that
-# no card and no file can ask for more memory than a real one needs.
-
-
-# Numbers in one array of group results: 3 layers of 8 heads on 1,000 regions are a tenth of it.
-MOST_NUMBERS = 2**28
-
-
-def _check_files(name: str | Path, folder: Path, card: Mapping[str, Any]) -> None:
-    """Refuse files beside a card that are not those it was written with.
-
-    Parameters
-    ----------
-    name : str or path
-        Of the model, for the sentence.
-    folder : Path
-        Of the model.
-    card : mapping
-    """
-    for file, digest in card.get("files", {}).items():
-        if not (folder / file).is_file():
-            raise _lacking(name, file)
-        if sha256(folder / file) != digest:
-            raise InputError(_of_another_training(name, f"SHA-256 of {file}"))
-
-
-def _of_another_training(name: str | Path, what: str) -> str:
-    return f"The group results of model '{name}' are damaged or of another training: the {what} differ from the card's."
-
-
-def _group_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Shapes of the arrays in ``groups.npz`` as the card has them."""
-    _check_groups(name, card)
-    n, heads = card["n_regions"], (card["preset"]["layers"], card["preset"]["heads"])
-    of_group = {
-        "n": (),
-        "attention": (*heads, n, n),
-        "connectivity": (n, n),
-        "entanglement": (n,),
-        "contrast": heads,
-        "embedding_contrast": (),
-    }
-    n_recordings = sum(card["data"].get("recordings", card["data"]["subjects"]).values())
-    shapes: dict[str, tuple[int, ...]] = {
-        f"{what}_{group}": shape for group in card["groups"] for what, shape in of_group.items()
-    }
-    shapes |= {"labels": (n_recordings,), "probabilities": (n_recordings, len(card["groups"]))}
-    return _bounded(name, shapes)
-
-
-def _spread_shapes(name: str | Path, card: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Shapes of the arrays in ``spread.npz`` as the card has them."""
-    _check_groups(name, card)
-    n = card["n_regions"]
-    shapes: dict[str, tuple[int, ...]] = {
-        f"{what}_{group}": (n, n) for group in card["groups"] for what in ("median", "trimmed", "error")
-    }
-    shapes |= {f"people_{group}": (people, 2) for group, people in card["data"]["subjects"].items()}
-    return _bounded(name, shapes)
-
-
-def _check_groups(name: str | Path, card: Mapping[str, Any]) -> None:
-    """Refuse a card that counts the people of other groups than its own."""
-    data, groups = card["data"], set(card["groups"])
-    if set(data["subjects"]) != groups or set(data.get("recordings", groups)) != groups:
-        raise InputError(f"The card of model '{name}' is not valid at data: its groups are not those of the card.")
-
-
-def _bounded(name: str | Path, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """The shapes, if none asks for more memory than a real model needs."""
-    if (largest := max(math.prod(shape) for shape in shapes.values())) > MOST_NUMBERS:
-        raise InputError(
-            f"The card of model '{name}' asks for an array of {largest:,} numbers; at most {MOST_NUMBERS:,} are read."
-        )
-    return shapes
-
-
-def _read_arrays(name: str | Path, file: Path, card: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-    """Read the arrays of ``groups.npz`` that a card tells of; their shapes are seen before any is read.
-
-    Parameters
-    ----------
-    name : str or path
-        Of the model, for the sentence.
-    file : Path
-        The model's ``groups.npz``.
-    card : mapping
-    """
-    arrays = _read_shapes(name, file, _group_shapes(name, card))
-    if not np.isin(arrays["labels"], np.arange(len(card["groups"]))).all():
-        raise InputError(_of_another_training(name, "labels"))
-    if any(int(arrays[f"n_{group}"]) != n for group, n in card["data"]["subjects"].items()):
-        raise InputError(_of_another_training(name, "numbers of subjects"))
-    return arrays
-
-
-def _read_spread(name: str | Path, file: Path, card: Mapping[str, Any]) -> GroupSpread:
-    """Read ``spread.npz``; shapes are seen before any array is read.
-
-    Parameters
-    ----------
-    name : str or path
-        Of the model, for the sentence.
-    file : Path
-        The model's ``spread.npz``.
-    card : mapping
-    """
-    arrays = _read_shapes(name, file, _spread_shapes(name, card))
-    return GroupSpread(
-        *(
-            {group: arrays[f"{what.name}_{group}"].astype(np.float64) for group in card["groups"]}
-            for what in fields(GroupSpread)
-        )
-    )
-
-
-def _lacking(name: str | Path, what: str) -> InputError:
-    return InputError(f"The group results of model '{name}' lack {what}; the folder is damaged.")
-
-
-def _read_shapes(name: str | Path, file: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
-    """Arrays of these names and shapes from an archive."""
-    arrays = {}
-    with open_archive(file, current_limits()) as archive:
-        held = set(archive.namelist())
-        for key, shape in shapes.items():
-            if f"{key}.npy" not in held:
-                raise _lacking(name, key)
-            with archive.open(f"{key}.npy") as stream:
-                _check_header(name, key, stream, shape)
-            with archive.open(f"{key}.npy") as stream:
-                arrays[key] = np.lib.format.read_array(stream, allow_pickle=False)  # type: ignore[no-untyped-call]
-    return arrays
-
-
-def _check_header(name: str | Path, key: str, stream: Any, shape: tuple[int, ...]) -> None:
-    """Refuse an array of another shape, or of no numbers."""
-    if np.lib.format.read_magic(stream) != (1, 0):  # type: ignore[no-untyped-call]
-        raise ValueError(f"{key} is in a format that NumPy does not write such arrays in")
-    try:
-        found, _, dtype = np.lib.format.read_array_header_1_0(stream)  # type: ignore[no-untyped-call]
-    except (
-        SyntaxError,
-        TypeError,
-        IndexError,
-        KeyError,
-        OverflowError,
-        RecursionError,
-        TokenError,
-    ):  # a damaged header
-        raise InputError(f"The group results of model '{name}' cannot be read: {key} is damaged.") from None
-    if found != shape or dtype.kind not in "fiu":
-        raise InputError(_of_another_training(name, f"shape of {key}"))
-
-
 # Out-of-fold results of the groups a model was trained on: means, spread, and tests between groups.
 
 
@@ -546,27 +385,119 @@ class GroupResults:
     tests: pd.DataFrame
 
 
+# Numbers in one array of group results: 3 layers of 8 heads on 1,000 regions are a tenth of it.
+_MOST_NUMBERS = 2**28
+
+
+class _ResultsFolder:
+    """A model's folder with the files of group results beside its card.
+
+    The card names the SHA-256 of each. What it says of sizes is compared with the files before anything is read, so
+    that no card and no file can ask for more memory than a real one needs.
+    """
+
+    def __init__(self, name: str | Path) -> None:
+        self.name, self.folder, self.card = name, model_folder(name), load_card(name)
+        _checked_network(name, self.card)
+
+    def readouts(self) -> list[Path]:
+        """The folders of a network's readouts, each of which must be the one that its card tells of."""
+        places = []
+        for one in self.card["readouts"]:
+            place = self.folder / one["cohort"]
+            own = load_card(place)
+            if "readout" not in own or own["groups"] != one["groups"]:
+                raise InputError(
+                    f"The folder '{place.name}' of model '{self.name}' is not the readout that its card tells of."
+                )
+            places.append(place)
+        return places
+
+    @contextmanager
+    def reading(self, what: str) -> Iterator[None]:
+        """Check that the files are those of the card, and turn whatever a damaged one raises into a sentence."""
+        try:
+            for file, digest in self.card.get("files", {}).items():
+                if not (self.folder / file).is_file():
+                    raise self._lacking(file)
+                if sha256(self.folder / file) != digest:
+                    raise self.of_another_training(f"SHA-256 of {file}")
+            yield
+        except InputError:
+            raise
+        except (*ZIP_ERRORS, ValueError, OverflowError, MemoryError) as error:
+            raise InputError(f"{what} of model '{self.name}' cannot be read ({type(error).__name__}).") from None
+
+    def arrays(self, file: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+        """Arrays of these names and shapes, which are seen before any is read."""
+        data, groups = self.card["data"], set(self.card["groups"])
+        if set(data["subjects"]) != groups or set(data.get("recordings", groups)) != groups:
+            raise InputError(
+                f"The card of model '{self.name}' is not valid at data: its groups are not those of the card."
+            )
+        if (largest := max(math.prod(shape) for shape in shapes.values())) > _MOST_NUMBERS:
+            raise InputError(
+                f"The card of model '{self.name}' asks for an array of {largest:,} numbers; at most "
+                f"{_MOST_NUMBERS:,} are read."
+            )
+        arrays = {}
+        with open_archive(self.folder / file, current_limits()) as archive:
+            held = set(archive.namelist())
+            for key, shape in shapes.items():
+                if f"{key}.npy" not in held:
+                    raise self._lacking(key)
+                with archive.open(f"{key}.npy") as stream:
+                    self._check_header(key, stream, shape)
+                with archive.open(f"{key}.npy") as stream:
+                    arrays[key] = np.lib.format.read_array(stream, allow_pickle=False)  # type: ignore[no-untyped-call]
+        return arrays
+
+    def _check_header(self, key: str, stream: Any, shape: tuple[int, ...]) -> None:
+        """Refuse an array of another shape, or of no numbers."""
+        if np.lib.format.read_magic(stream) != (1, 0):  # type: ignore[no-untyped-call]
+            raise ValueError(f"{key} is in a format that NumPy does not write such arrays in")
+        try:
+            found, _, dtype = np.lib.format.read_array_header_1_0(stream)  # type: ignore[no-untyped-call]
+        except _DAMAGED_HEADER:
+            raise InputError(f"The group results of model '{self.name}' cannot be read: {key} is damaged.") from None
+        if found != shape or dtype.kind not in "fiu":
+            raise self.of_another_training(f"shape of {key}")
+
+    def of_another_training(self, what: str) -> InputError:
+        return InputError(
+            f"The group results of model '{self.name}' are damaged or of another training: the {what} differ from the "
+            "card's."
+        )
+
+    def _lacking(self, what: str) -> InputError:
+        return InputError(f"The group results of model '{self.name}' lack {what}; the folder is damaged.")
+
+
+_DAMAGED_HEADER = (SyntaxError, TypeError, IndexError, KeyError, OverflowError, RecursionError, TokenError)
+
+
 def load_groups(name: str | Path) -> GroupResults:
     """Read a model's group results; those of another training are refused."""
-    folder, card = model_folder(name), load_card(name)
+    own = _ResultsFolder(name)
+    card, groups = own.card, own.card["groups"]
     if "readouts" in card:
-        return _joined_groups(name, folder, card)
-    groups = card["groups"]
-    _check_readout(name, card)
-    with _reading(f"The group results of model '{name}'"):
-        _check_files(name, folder, card)
-        arrays = _read_arrays(name, folder / GROUPS, card)
-        tests = read_csv(folder / TESTS)
-
-    def by_group(what: str) -> dict[str, NDArray[np.float32]]:
-        return {group: arrays[f"{what}_{group}"].astype(np.float32) for group in groups}
-
+        return _joined_groups(own)
+    n, heads = card["n_regions"], (card["preset"]["layers"], card["preset"]["heads"])
+    maps = {"attention": (*heads, n, n), "connectivity": (n, n), "entanglement": (n,), "contrast": heads}
+    of_group: dict[str, tuple[int, ...]] = {"n": (), **maps, "embedding_contrast": ()}
+    n_recordings = sum(card["data"].get("recordings", card["data"]["subjects"]).values())
+    shapes = {f"{what}_{group}": shape for group in groups for what, shape in of_group.items()}
+    shapes |= {"labels": (n_recordings,), "probabilities": (n_recordings, len(groups))}
+    with own.reading("The group results"):
+        arrays = own.arrays(GROUPS, shapes)
+        if not np.isin(arrays["labels"], np.arange(len(groups))).all():
+            raise own.of_another_training("labels")
+        if any(int(arrays[f"n_{group}"]) != people for group, people in card["data"]["subjects"].items()):
+            raise own.of_another_training("numbers of subjects")
+        tests = read_csv(own.folder / TESTS)
     return GroupResults(
         n={group: int(arrays[f"n_{group}"]) for group in groups},
-        attention=by_group("attention"),
-        connectivity=by_group("connectivity"),
-        entanglement=by_group("entanglement"),
-        contrast=by_group("contrast"),
+        **{what: {group: arrays[f"{what}_{group}"].astype(np.float32) for group in groups} for what in maps},
         embedding_contrast={group: float(arrays[f"embedding_contrast_{group}"]) for group in groups},
         labels=arrays["labels"].astype(np.int64),
         probabilities=arrays["probabilities"].astype(np.float64),
@@ -574,17 +505,16 @@ def load_groups(name: str | Path) -> GroupResults:
     )
 
 
-def _joined_groups(name: str | Path, folder: Path, card: Mapping[str, Any]) -> GroupResults:
+def _joined_groups(own: _ResultsFolder) -> GroupResults:
     """The groups of all readouts of a network, and its tests between cohorts; each subject has its own cohort's p."""
-    parts = [load_groups(place) for place in _readout_folders(name, folder, card)]
-    with _reading(f"The group results of model '{name}'"):
-        _check_files(name, folder, card)
-        tests = read_csv(folder / TESTS)
-    groups = list(card["groups"])
+    parts = [load_groups(place) for place in own.readouts()]
+    with own.reading("The group results"):
+        tests = read_csv(own.folder / TESTS)
+    groups = list(own.card["groups"])
     places = [np.array([groups.index(group) for group in part.n]) for part in parts]
     probabilities = [np.zeros((len(part.labels), len(groups))) for part in parts]
-    for own, place, part in zip(probabilities, places, parts, strict=True):
-        own[:, place] = part.probabilities
+    for of_part, place, part in zip(probabilities, places, parts, strict=True):
+        of_part[:, place] = part.probabilities
 
     def of_all(what: str) -> dict[str, Any]:
         found = {group: values for part in parts for group, values in getattr(part, what).items()}
@@ -601,47 +531,21 @@ def _joined_groups(name: str | Path, folder: Path, card: Mapping[str, Any]) -> G
 
 def load_spread(name: str | Path) -> GroupSpread | None:
     """Read how people spread around a model's group means; None for a model made before that was measured."""
-    folder, card = model_folder(name), load_card(name)
+    own = _ResultsFolder(name)
+    card, kinds = own.card, [what.name for what in fields(GroupSpread)]
     if "readouts" in card:
-        return _joined_spread(name, folder, card)
-    _check_readout(name, card)
+        parts = [load_spread(place) for place in own.readouts()]
+        if None in parts:
+            return None
+        return GroupSpread(
+            *({group: one for part in parts for group, one in getattr(part, kind).items()} for kind in kinds)
+        )
     if SPREAD_FILE not in card.get("files", {}):
         return None
-    with _reading(f"The spread of model '{name}'"):
-        _check_files(name, folder, card)
-        return _read_spread(name, folder / SPREAD_FILE, card)
-
-
-def _joined_spread(name: str | Path, folder: Path, card: Mapping[str, Any]) -> GroupSpread | None:
-    """The groups of all readouts of a network."""
-    parts = [load_spread(place) for place in _readout_folders(name, folder, card)]
-    known = [part for part in parts if part is not None]
-    if len(known) < len(parts):
-        return None
+    n, sizes = card["n_regions"], card["data"]["subjects"]
+    shapes = {f"{kind}_{group}": (n, n) for group in card["groups"] for kind in ("median", "trimmed", "error")}
+    with own.reading("The spread"):
+        arrays = own.arrays(SPREAD_FILE, shapes | {f"people_{group}": (people, 2) for group, people in sizes.items()})
     return GroupSpread(
-        *(
-            {group: values for part in known for group, values in getattr(part, what.name).items()}
-            for what in fields(GroupSpread)
-        )
+        *({group: arrays[f"{kind}_{group}"].astype(np.float64) for group in card["groups"]} for kind in kinds)
     )
-
-
-def _readout_folders(name: str | Path, folder: Path, card: Mapping[str, Any]) -> list[Path]:
-    """The folders of a network's readouts, each of which must be the one that its card tells of."""
-    places = [folder / one["cohort"] for one in card["readouts"]]
-    for place, one in zip(places, card["readouts"], strict=True):
-        own = load_card(place)
-        if "readout" not in own or own["groups"] != one["groups"]:
-            raise InputError(f"The folder '{place.name}' of model '{name}' is not the readout that its card tells of.")
-    return places
-
-
-@contextmanager
-def _reading(what: str) -> Iterator[None]:
-    """Turn whatever a damaged file raises into a sentence."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (*ZIP_ERRORS, ValueError, OverflowError, MemoryError) as error:
-        raise InputError(f"{what} cannot be read ({type(error).__name__}).") from None
