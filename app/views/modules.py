@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import ConnectomeSettings, InputError
+from biobgt.base.references import cited
 from biobgt.base.wording import capitalised, counted
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
@@ -101,7 +102,7 @@ def _sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) -
         )
     if options.signed and not has_negative:
         return "The sign rule keeps negative weights, but none passed the threshold: this graph has only positive ones."
-    return NEGATIVE_WEIGHTS[options.signed]
+    return cited(NEGATIVE_WEIGHTS[options.signed])
 
 
 def _show_brain(view: View) -> None:
@@ -144,7 +145,7 @@ def _show_agreement(view: View) -> None:
     ]
     alt = "Agreement of the modules with each set of functional labels"
     show_table(rows, key="agreement", formats=dict.fromkeys([*measures, share], "%.3f"), alt=alt)
-    defined = " ".join(measure.definition for measure in measures.values())
+    defined = cited(" ".join(measure.definition for measure in measures.values()))
     caption(f"{defined} The maximum of {vi} is log2 of the number of regions compared.")
 
 
@@ -196,7 +197,7 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
             on_click=choose,
             args=(ConnectomeSettings(), ModuleOptions()),
         )
-    defined = " ".join(dict.fromkeys(measure.definition for measure, _ in shown.values()))
+    defined = cited(" ".join(dict.fromkeys(measure.definition for measure, _ in shown.values())))
     whose = "Segregation is that of the Louvain modules, not of the functional networks."
     caption(f"{study.note} {defined} {whose}")
 

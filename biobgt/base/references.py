@@ -65,10 +65,6 @@ class Reference:
         return f"@{self.kind}{{{self.key},\n" + ",\n".join(lines) + "\n}\n"
 
 
-# A measure or a figure cites a work of the register by its key, and any other by the work itself.
-Citation = str | Reference
-
-
 REFERENCES: Registry[Reference] = Registry(
     "work to cite",
     *(
@@ -78,20 +74,57 @@ REFERENCES: Registry[Reference] = Registry(
 )
 
 
-def work(citation: Citation) -> Reference:
-    """The work that a citation names."""
-    return citation if isinstance(citation, Reference) else REFERENCES[citation]
+@dataclass(frozen=True)
+class Cited:
+    """A bracket that names works, ``(AMI; Vinh et al. 2010)``, with the words before and behind them."""
+
+    works: tuple[Reference, ...]
+    before: str = ""
+    behind: str = ""
+
+    @property
+    def text(self) -> str:
+        """As words, with its brackets."""
+        return f"({'; '.join(filter(None, [self.before, *(one.short for one in self.works), self.behind]))})"
 
 
-def in_brackets(citations: Iterable[Citation]) -> str:
-    """Name works behind what they are cited for, with a blank before; nothing where there is none."""
-    shorts = "; ".join(work(citation).short for citation in citations)
-    return f" ({shorts})" if shorts else ""
+# Sentences name works by their keys, ``[@latora2001]`` or ``[AMI; @vinh2010]``, as Pandoc's Markdown does.
+_BRACKET = re.compile(r"\[(?P<before>[^][@]+; )?(?P<keys>@\w+(?:; @\w+)*)(?P<behind>; [^][@]+)?\]")
 
 
-def bibliography(citations: Iterable[Citation]) -> str:
-    """Write the works as BibTeX, in the order of their keys, each once."""
-    works = {found.key: found for found in map(work, citations)}
+def in_brackets(keys: Iterable[str]) -> str:
+    """Cite works behind what they are cited for, with a blank before; nothing where there is none."""
+    named = "; ".join(f"@{key}" for key in keys)
+    return f" [{named}]" if named else ""
+
+
+def cut(sentence: str, works: Mapping[str, Reference] = REFERENCES) -> tuple[str | Cited, ...]:
+    """Cut a sentence at its citations.
+
+    Parameters
+    ----------
+    sentence : str
+    works : mapping of str to Reference
+        By their keys; a bracket with any other key stays text.
+    """
+    runs: list[str | Cited] = []
+    done = 0
+    for bracket in _BRACKET.finditer(sentence):
+        keys = bracket["keys"].removeprefix("@").split("; @")
+        if all(key in works for key in keys):
+            before, behind = (bracket["before"] or "").removesuffix("; "), (bracket["behind"] or "").removeprefix("; ")
+            runs += [sentence[done : bracket.start()], Cited(tuple(works[key] for key in keys), before, behind)]
+            done = bracket.end()
+    return tuple(run for run in (*runs, sentence[done:]) if run != "")
+
+
+def cited(text: str) -> str:
+    """Write a text with its citations in words: ``[@latora2001]`` becomes ``(Latora and Marchiori 2001)``."""
+    return "".join(run if isinstance(run, str) else run.text for run in cut(text))
+
+
+def bibliography(works: Mapping[str, Reference]) -> str:
+    """Write works as BibTeX, in the order of their keys."""
     return "\n".join(works[key].bibtex() for key in sorted(works))
 
 
@@ -131,14 +164,15 @@ class _Term:
         One sentence, for a tooltip.
     definition : str
         What a reader needs to know beyond that, in a few sentences.
-    citations : tuple of Citation
+    citations : tuple of str
+        Keys of works.
     """
 
     key: str
     term: str
     short: str
     definition: str
-    citations: tuple[Citation, ...] = ()
+    citations: tuple[str, ...] = ()
 
 
 GLOSSARY: Registry[_Term] = Registry(

@@ -9,7 +9,7 @@ import pandas as pd
 import typer
 
 from biobgt.base.files import file_names, write_csv
-from biobgt.base.references import work
+from biobgt.base.references import REFERENCES
 from biobgt.base.signals import keeping
 from biobgt.base.wording import counted
 from biobgt.cli.arguments import (
@@ -174,7 +174,7 @@ def atlases() -> None:
                 "with coordinates": int(atlas.placed.sum()),
                 "with a label": ", ".join(f"{label} {count}" for label, count in labelled.items()),
                 "files": ", ".join(what for what, there in files.items() if there),
-                "cite": ", ".join(work(cited).short for cited in atlas.cites),
+                "cite": ", ".join(REFERENCES[cited].short for cited in atlas.cites),
             }
         )
     title = "Bundled atlases: how many regions have coordinates, and a functional label of each kind"

@@ -17,7 +17,7 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.files import asset
 from biobgt.base.options import Registry
-from biobgt.base.references import Citation, in_brackets, work
+from biobgt.base.references import REFERENCES, in_brackets
 from biobgt.base.wording import without_controls
 
 # What regions do: the functional labellings of the bundled atlases (``assets/atlases.toml``), by their keys.
@@ -35,12 +35,11 @@ LATER_LABELLINGS = frozenset(key for key, one in _DATA["labellings"].items() if 
 PAPER_MODULES: Mapping[str, str] = _DATA["paper_modules"]
 
 
-def named_labelling(labelling: str) -> tuple[str, tuple[Citation, ...]]:
-    """What functional labels are called in a text, with their work, and that work; a user's own labels have none."""
+def named_labelling(labelling: str) -> str:
+    """What functional labels are called in a text, with their citation; a user's own labels have none."""
     if labelling not in LABELLINGS:
-        return labelling, ()
-    cites = tuple(_DATA["labellings"][labelling]["cites"])
-    return f"{LABELLINGS[labelling]}{in_brackets(cites)}", cites
+        return labelling
+    return f"{LABELLINGS[labelling]}{in_brackets(_DATA['labellings'][labelling]['cites'])}"
 
 
 # An atlas: which brain regions the columns of data stand for, where they lie and what they do.
@@ -71,7 +70,7 @@ class Atlas:
         Functional labellings by name; None marks a region without a label.
     citation : str
         What to cite, in words.
-    cites : tuple of Citation
+    cites : tuple of str
         The same as works of the register of references; empty for a user's own atlas.
     also : mapping of str to str
         Other spellings of regions' names that files use (``7Networks_LH_Vis_1``), and the names they stand for.
@@ -85,7 +84,7 @@ class Atlas:
     coordinates: FloatArray | None = None
     labels: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     citation: str = ""
-    cites: tuple[Citation, ...] = ()
+    cites: tuple[str, ...] = ()
     also: Mapping[str, str] = field(default_factory=dict)
     whole: "Atlas | None" = None
 
@@ -216,7 +215,7 @@ class BundledAtlas:
         Name for figures and text.
     pattern : str
         A regular expression of how a part of a file's name writes it, in lower case.
-    cites : tuple of Citation
+    cites : tuple of str
         The works to cite.
     table : Path or None
         CSV with one row per region: ``name``, ``x``, ``y``, ``z`` in MNI mm, and a column for each functional
@@ -240,7 +239,7 @@ class BundledAtlas:
     key: str
     title: str
     pattern: str
-    cites: tuple[Citation, ...]
+    cites: tuple[str, ...]
     table: Path | None = None
     _: KW_ONLY
     order: str = ""
@@ -291,7 +290,7 @@ class BundledAtlas:
                 known.get(column, column): tuple(label or None for label in table[column])
                 for column in sorted(columns, key=lambda one: one != self.networks)
             },
-            citation="; ".join(work(cited).in_full for cited in self.cites),
+            citation="; ".join(REFERENCES[cited].in_full for cited in self.cites),
             cites=self.cites,
             also={
                 other: name for name, others in zip(names, spelt, strict=True) for other in others.split(";") if other

@@ -12,6 +12,7 @@ import numpy as np
 from biobgt.base.arrays import FloatArray, ranks
 from biobgt.base.errors import InputError, no_such
 from biobgt.base.files import asset
+from biobgt.base.references import cited
 from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Subject, is_silent
 from biobgt.data.graph import check_connectivity
@@ -355,10 +356,10 @@ class _Demo:
     origin: str
 
 
-_ABIDE = "ABIDE (Di Martino et al. 2014; Craddock et al. 2013)"
+_ABIDE = "ABIDE [@dimartino2014; @craddock2013]"
 _DEMOS: Mapping[str, _Demo] = {
     "asd": _Demo("Demo NC / ASD (simulated)", "cc200", ("NC", "ASD"), _ABIDE),
-    "adhd": _Demo("Demo NC / ADHD (simulated)", "cc200", ("NC", "ADHD"), "CNI-TLC 2019 (Schirmer et al. 2021)"),
+    "adhd": _Demo("Demo NC / ADHD (simulated)", "cc200", ("NC", "ADHD"), "CNI-TLC 2019 [@schirmer2021]"),
     "ad": _Demo("Demo NC / MCI / AD (simulated)", "aal90", ("NC", "MCI", "AD"), _ABIDE),
 }
 DEMO_PER_GROUP = 20
@@ -437,7 +438,7 @@ def _notes(demo: _Demo, parameters: GroupParameters) -> tuple[str, ...]:
     )
     drawn = (
         f"All subjects are simulated: they were drawn from group-level averages over {counted} subjects of "
-        f"{demo.origin}. They show how things work and are evidence of nothing."
+        f"{cited(demo.origin)}. They show how things work and are evidence of nothing."
     )
     if not _is_progression(demo, parameters):
         return (drawn,)

@@ -19,7 +19,7 @@ import biobgt
 from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.options import Registry
-from biobgt.base.references import work
+from biobgt.base.references import REFERENCES
 from biobgt.data.atlas import Atlas
 from biobgt.data.graph import BrainGraph
 from biobgt.figures.brain import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels
@@ -81,7 +81,7 @@ def _bids(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
         "Atlas": graph.atlas.title,
         "Simulated": graph.simulated,
         "GeneratedBy": [{"Name": "BioBGT Explorer", "Version": biobgt.__version__}],
-        "References": [work(cited).in_full for cited in graph.atlas.cites],
+        "References": [REFERENCES[cited].in_full for cited in graph.atlas.cites],
     }
     text = write_csv(frame, sep="\t", index=False, float_format=_DIGITS)
     files = {f"{stem}.tsv": text.encode(), f"{stem}.json": (json.dumps(about, indent=2) + "\n").encode()}

@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_limits
 from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.options import Options
-from biobgt.base.references import Citation
 from biobgt.base.wording import counted, listed
 from biobgt.data.cohort import Cohort
 from biobgt.export.request import CohortRef, FigureRequest, PanelsRequest
@@ -38,14 +37,14 @@ class _MadeFigure:
     caption : str
     methods : tuple of str
         Sentences on how it was computed; figures that share a sentence say it once.
-    citations : tuple of Citation
+    citations : tuple of str
     """
 
     figure: PaperFigure
     numbers: pd.DataFrame
     caption: str
     methods: tuple[str, ...]
-    citations: tuple[Citation, ...]
+    citations: tuple[str, ...]
 
 
 def options_in_full(request: FigureRequest) -> Options:
@@ -91,7 +90,7 @@ class FigureFiles:
     numbers: bytes
     caption: str
     methods: tuple[str, ...]
-    citations: tuple[Citation, ...]
+    citations: tuple[str, ...]
 
     @property
     def title(self) -> str:

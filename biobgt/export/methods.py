@@ -1,10 +1,5 @@
-"""Sentences with their citations: a text is cut where it names works, so that every writer can set them its own way.
+"""The methods section of a paper: participants, acquisition, analyses, models, figures, software, with their works."""
 
-Figures name works in brackets by their short forms, ``(Latora and Marchiori 2001)``. Where a bracket ends with works,
-it becomes a :class:`Cited`; what stands before them in the bracket stays with it, ``(AMI; Vinh et al. 2010)``.
-"""
-
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from biobgt.base.files import asset
-from biobgt.base.references import Citation, Reference, in_brackets, work
+from biobgt.base.references import REFERENCES, Cited, Reference, cut, in_brackets
 from biobgt.base.wording import counted, listed
 from biobgt.data.cohort import GROUP_TITLES, Cohort, average_by_person, counted_people, kind_of_group, people_in_order
 from biobgt.export.making import FigureFiles, options_in_full
@@ -23,21 +18,6 @@ from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.groups.design import known_characteristics, one_value_per_person
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.training.cohorts import DATASETS, Dataset
-
-_BRACKET = re.compile(r"\(([^()]+)\)")
-
-
-@dataclass(frozen=True)
-class Cited:
-    """A bracket that names works, and what stands in it before them."""
-
-    works: tuple[Reference, ...]
-    before: str = ""
-
-    @property
-    def text(self) -> str:
-        """As words, with its brackets."""
-        return f"({'; '.join([*filter(None, [self.before]), *(one.short for one in self.works)])})"
 
 
 @dataclass(frozen=True)
@@ -63,30 +43,6 @@ class _Paragraph(NamedTuple):
     sentences: tuple[Sentence, ...]
 
 
-def cut(sentence: str, works: Mapping[str, Reference]) -> Sentence:
-    """Cut a sentence at the works it names.
-
-    Parameters
-    ----------
-    sentence : str
-    works : mapping of str to Reference
-        By their short forms; other brackets stay text.
-    """
-    runs: list[Run] = []
-    done = 0
-    for bracket in _BRACKET.finditer(sentence):
-        parts = bracket[1].split("; ")
-        first = len(parts)
-        while first and parts[first - 1] in works:
-            first -= 1
-        if first == len(parts):
-            continue
-        runs.append(sentence[done : bracket.start()])
-        runs.append(Cited(tuple(works[part] for part in parts[first:]), "; ".join(parts[:first])))
-        done = bracket.end()
-    return tuple(run for run in (*runs, sentence[done:]) if run != "")
-
-
 # How this software is cited: what ``CITATION.cff`` says, so that an address stands in methods once it stands there.
 
 
@@ -94,24 +50,24 @@ _CITATION_FILE = "CITATION.cff"
 _ADDRESSES = ("doi", "repository-code", "url")  # in order of preference
 
 
-def _software_sentences(versions: Mapping[str, str]) -> tuple[Sequence[str | ToComplete], Sequence[Citation]]:
-    """Say with what numbers and figures were made, and what to cite for it.
+def _software_sentences(versions: Mapping[str, str]) -> list[str | ToComplete]:
+    """Say with what numbers and figures were made.
 
     Parameters
     ----------
     versions : mapping of str to str
         Of programs, by their names.
     """
-    own, about = _own_work(), _about()
+    about = _about()
     others = ", ".join(f"{name} {number}" for name, number in versions.items() if name not in ("biobgt", "python"))
     found = next((str(about[name]) for name in _ADDRESSES if name in about), "")
     made = (
-        f"Numbers and figures were made with {about['title']}, version {versions['biobgt']} ({own.short}; Peng et al. "
-        f"2025){f', available at {found}' if found else ''}, on Python {versions['python']} with {others}."
+        f"Numbers and figures were made with {about['title']}, version {versions['biobgt']} [@biobgt; @peng2025]"
+        f"{f', available at {found}' if found else ''}, on Python {versions['python']} with {others}."
     )
     missing = ToComplete(f"where readers can obtain {about['title']}; {_CITATION_FILE} names no address")
-    drawn = "Figures were drawn with matplotlib (Hunter 2007)."
-    return [made, drawn, *([] if found else [missing])], [own, "peng2025", "hunter2007"]
+    drawn = "Figures were drawn with matplotlib [@hunter2007]."
+    return [made, drawn, *([] if found else [missing])]
 
 
 def _own_work() -> Reference:
@@ -282,7 +238,7 @@ def _extractions(cohort: Cohort) -> list[str]:
         for name, words in (*units, ("high-pass Hz", "high-pass filter at {:g} Hz")):
             steps += [words.format(float(used[name]))] if name in used else []
         taken = f"the mean over {used['regions']}" if "regions" in used else "the mean over regions"
-        said[f"Region series were {taken}, extracted with nilearn (Abraham et al. 2014), with {listed(steps)}."] = None
+        said[f"Region series were {taken}, extracted with nilearn [@abraham2014], with {listed(steps)}."] = None
     return list(said)
 
 
@@ -334,17 +290,14 @@ def methods_of(
     people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
     measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
     models = tuple(dict.fromkeys(one.request.model for one in figures if one.request.model))
-    told, cited = _model_paragraphs(models)
-    software, of_software = _software_sentences(versions)
-    of_figures = [citation for one in figures for citation in one.citations]
-    works = {one.short: one for one in map(work, ["abraham2014", *of_figures, *cited, *of_software])}
+    works = {**REFERENCES, "biobgt": _own_work()}
     sections: dict[str, list[tuple[str, Sequence[str | ToComplete]]]] = {
         "Participants": [("", _people_sentences(ref, one)) for ref, one in people.items()],
         "Acquisition and preprocessing": [("", _acquisition_sentences(cohort)) for cohort in measured],
         "Analysis": _analysis(figures),
-        "Trained models": [("", sentences) for sentences in told],
+        "Trained models": [("", sentences) for sentences in _model_paragraphs(models)],
         "Figures": [("", _shown_sentences([one.request for one in figures], cohorts))],
-        "Software": [("", software)],
+        "Software": [("", _software_sentences(versions))],
     }
 
     def cut_all(sentences: Sequence[str | ToComplete]) -> tuple[Sentence, ...]:
@@ -375,10 +328,10 @@ def _analysis(figures: Sequence[FigureFiles]) -> list[tuple[str, Sequence[str | 
     ]
 
 
-def _further(sentences: Sequence[str], citations: Sequence[Citation]) -> list[str]:
-    """A sentence with the works of a figure that none of its own sentences names."""
-    said = " ".join(sentences)
-    left = [citation for citation in citations if work(citation).short not in said]
+def _further(sentences: Sequence[str], citations: Sequence[str]) -> list[str]:
+    """A sentence with the works of a figure that none of its own sentences cites."""
+    said = {work.key for sentence in sentences for run in cut(sentence) if isinstance(run, Cited) for work in run.works}
+    left = [key for key in citations if key not in said]
     return [f"The figure also rests on work by others{in_brackets(left)}."] if left else []
 
 
@@ -444,8 +397,8 @@ def _groups(request: FigureRequest, sizes: Mapping[str, int]) -> str:
     return f"the group{'s' if len(known) > 1 else ''} {listed(known)}" if known else ""
 
 
-def _model_paragraphs(names: Sequence[str]) -> tuple[list[Sequence[str | ToComplete]], list[Citation]]:
-    """Write a paragraph per model, and what these cite.
+def _model_paragraphs(names: Sequence[str]) -> list[Sequence[str | ToComplete]]:
+    """Write a paragraph per model.
 
     Parameters
     ----------
@@ -458,8 +411,7 @@ def _model_paragraphs(names: Sequence[str]) -> tuple[list[Sequence[str | ToCompl
             network = installed_model(model.name.rpartition("/")[0])
             models[network.name] = network
         models[model.name] = model
-    cited = [citation for model in models.values() for kind in _kinds(model.card) for citation in DATASETS[kind].works]
-    return [_model_sentences(model) for model in models.values()], cited
+    return [_model_sentences(model) for model in models.values()]
 
 
 def _kinds(card: Mapping[str, Any]) -> list[str]:

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 from biobgt.base.files import zipped
-from biobgt.base.references import bibliography
+from biobgt.base.references import Cited, bibliography
 from biobgt.base.wording import escape_markdown
-from biobgt.export.methods import Cited, Methods, Run, Sentence, ToComplete
+from biobgt.export.methods import Methods, Run, Sentence, ToComplete
 
 METHODS, LIBRARY = "methods", "references"  # names of the files, without suffix
 
@@ -25,7 +25,7 @@ def methods_files(methods: Methods, name: str, library: str) -> dict[str, bytes]
         f"{name}.md": _markdown(methods).encode(),
         f"{name}.docx": _word(methods),
         f"{name}.tex": _latex(methods, library).encode(),
-        f"{library}.bib": bibliography(methods.works.values()).encode(),
+        f"{library}.bib": bibliography(methods.works).encode(),
     }
 
 
@@ -126,8 +126,9 @@ def _latex_run(run: Run) -> str:
     if isinstance(run, ToComplete):
         return rf"\textbf{{{latex(run.text)}}}"
     if isinstance(run, Cited):
-        before = f"[{latex(run.before)};][]" if run.before else ""
-        return rf"\citep{before}{{{','.join(one.key for one in run.works)}}}"
+        before = f"{latex(run.before)};" if run.before else ""
+        beside = f"[{before}][{latex(run.behind)}]" if run.before or run.behind else ""  # natbib sets a comma between
+        return rf"\citep{beside}{{{','.join(one.key for one in run.works)}}}"
     opened, closed = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]  # latex() takes outer blanks away
     return f"{' ' if opened else ''}{latex(run)}{' ' if closed else ''}"
 

@@ -16,7 +16,6 @@ from biobgt.base.colours import MODULE_COLOURS, PALE_GREY, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.kept import kept
 from biobgt.base.options import Options, option
-from biobgt.base.references import in_brackets
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed, percent, signed, whose
 from biobgt.data.atlas import LABELLINGS
 from biobgt.figures import drawing as draw
@@ -58,7 +57,6 @@ _BEYOND = (
 )
 _LIKE_ATTENTION = "with rows normalised like those of attention, gives"
 # The register of the benchmark has them too, but brings torch.
-_CITED = {"graphormer": "ying2021", "sat-pe": "chen2022"}
 
 
 def _numbered(what: str) -> Mapping[int, str]:
@@ -423,12 +421,12 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
         ),
         numbers=lambda: _maps_table("network", maps, regions, order),
         methods=(
-            "Graphormer (Ying et al. 2021), a structure-aware transformer (Chen et al. 2022) and BioBGT "
-            "(Peng et al. 2025) were trained on the same subjects, each with its own settings, and the epoch of "
+            "Graphormer [@ying2021], a structure-aware transformer [@chen2022] and BioBGT "
+            "[@peng2025] were trained on the same subjects, each with its own settings, and the epoch of "
             f"each was chosen on the same validation subjects. Their attention is that on the {found.n_subjects} "
             "test subjects, mean over layers and heads.",
         ),
-        citations=(*models.model_words(model)["citations"], *(_CITED[key] for key in found.systems if key in _CITED)),
+        citations=model.atlas.cites,
     )
 
 
@@ -475,7 +473,7 @@ def subject_attention(measured: "Measured", options: SubjectAttentionOptions) ->
             f"{f'Caution: {warning}. ' if warning else ''}{NOT_A_DIAGNOSIS}"
         ),
         numbers=lambda: _maps_table("of", maps, regions, order),
-        **models.subject_words(model, warning),
+        methods=models.subject_methods(model, warning),
     )
 
 
@@ -526,13 +524,11 @@ def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) 
             f"{', '.join(strongest_regions(received, brain.regions))}.{brain.left_out}"
         )
 
-    words = models.model_words(model)
     return in_brain(
         brain,
         caption,
         title=f"Attention received, {group}, {model.name}",
         simulated=model.simulates((group,)),
         numbers=draw.table({"region": brain.regions, **brain.places, "attention received": received}),
-        methods=(*words["methods"], f"Regions were drawn with nilearn{in_brackets(('abraham2014',))}."),
-        citations=(*words["citations"], "abraham2014"),
+        methods=(*models.model_methods(model), "Regions were drawn with nilearn [@abraham2014]."),
     )

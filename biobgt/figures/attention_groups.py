@@ -165,7 +165,7 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
         f"{_reach_words(difference, limit, options)} Over all pairs of regions, this difference correlates with that "
         f"of the groups' mean functional connectivity at {correlation}. {_tested_words(tests, options, framed=framed)}",
         groups=between,
-        words=None if tests is None else models.compared_words(model),
+        methods=() if tests is None else models.compared_methods(model),
         title=f"{second} minus {first}, {model.name}",
         panels=[map_panel(difference, model.atlas.regions, order, shades, hover=hover, frames=frames)],
         numbers=lambda: draw.matrix_numbers(np.asarray(difference, dtype=np.float64), model.atlas.regions, order),
@@ -232,7 +232,7 @@ def attention_blocks(measured: "Measured", options: AttentionGroupsOptions) -> d
         "differ because of the others: attention follows connectivity and differs where connectivity is stronger "
         "overall. Where a disorder itself weakens overall connectivity, the adjustment hides this, too.",
         groups=between,
-        words=models.compared_words(model),
+        methods=models.compared_methods(model),
         title=f"Module blocks, {second} against {first}",
         panels=_block_panels(tests, mark=" ✱"),
         numbers=lambda: _block_table(tests),
@@ -336,7 +336,7 @@ def attention_contrast(measured: "Measured", options: NoOptions) -> draw.Drawing
     return models.model_drawing(
         model,
         _contrast_words(model, tests),
-        words=models.compared_words(model, blocks=False) if tests else None,
+        methods=models.compared_methods(model, blocks=False) if tests else (),
         title=f"Module contrast of attention, {model.name}",
         panels=[_contrast_panel(marks, draw.Axis(names=list(contrast), limits=(-0.5, len(contrast) - 0.5)))],
         numbers=draw.table(rows),
@@ -502,7 +502,7 @@ def attention_likeness(measured: "Measured", options: NoOptions) -> draw.Drawing
         f"{words[0].lower()}{words[1:]} Two disorders that share their controls are alike by that alone, which is why "
         "chance gives more than 0 there. A difference that is mostly noise correlates with nothing, so that a low r "
         "does not show that two disorders differ.",
-        words=models.compared_words(model),
+        methods=models.compared_methods(model),
         title=f"How alike the differences are, {model.name}",
         panels=[_likeness_panel(pairs, disorders)],
         numbers=draw.table(rows),

@@ -16,7 +16,7 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import BLUE, DIVERGING, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
-from biobgt.base.references import Citation, in_brackets
+from biobgt.base.references import in_brackets
 from biobgt.base.wording import capitalised, percent, whose
 from biobgt.data.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES, spans_decades
 from biobgt.figures import drawing as draw
@@ -55,11 +55,6 @@ def _connectivity_words(measured: "Measured") -> str:
     return f"{kind.title[:1].lower()}{kind.title[1:]} ({source})" if kind.key == ESTIMATED else source
 
 
-def graph_citations(measured: "Measured") -> tuple[Citation, ...]:
-    """What to cite for them."""
-    return (*measured.atlas.cites, *estimated_with(measured))
-
-
 def _connectivity_sentence(measured: "Measured") -> str:
     """How connectivity was estimated, or that it was given; a cohort may hold both."""
     estimator, kind, cites = ESTIMATORS[measured.settings.estimator], measured.kind, estimated_with(measured)
@@ -72,7 +67,7 @@ def _connectivity_sentence(measured: "Measured") -> str:
     return f"Weights of connections were those of the given {kind.data}{used}."
 
 
-def estimated_with(measured: "Measured") -> tuple[Citation, ...]:
+def estimated_with(measured: "Measured") -> tuple[str, ...]:
     """The works behind estimates; none where no series were given."""
     subjects = measured.cohort.subjects if measured.one is None else (measured.one,)
     if all(subject.series is None for subject in subjects):
@@ -181,7 +176,6 @@ def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> draw.
         caption=f"{whose(subject.id, subject.simulated)}: {said}{draw.gap_words(subject)}",
         numbers=lambda: draw.matrix_numbers(matrix, regions, order),
         methods=graph_methods(measured),
-        citations=graph_citations(measured),
         height=520,
         square_mm=LARGEST_MATRIX_MM,
     )
@@ -229,7 +223,6 @@ def connectivity_distribution(measured: "Measured", options: NoOptions) -> draw.
         ),
         numbers=numbers,
         methods=graph_methods(measured),
-        citations=graph_citations(measured),
         legend="above",
         height=520,
         aspect=0.5,
@@ -323,8 +316,7 @@ def series_carpet(measured: "Measured", options: draw.RegionOrderOptions) -> dra
             "breathing."
         ),
         numbers=numbers,
-        methods=("Series are shown as a carpet, each region in its own standard deviations (Power 2017).",),
-        citations=("power2017",),
+        methods=("Series are shown as a carpet, each region in its own standard deviations [@power2017].",),
         height=440,
         aspect=0.6,
     )

@@ -17,7 +17,7 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import DIVERGING
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
-from biobgt.base.references import Citation
+from biobgt.base.references import cited
 from biobgt.base.wording import counted
 from biobgt.data.atlas import LABELLINGS
 
@@ -589,12 +589,13 @@ class Drawing:
     panels : sequence of Panel
         Row by row.
     caption : str
-        What the figure shows, in words; also for screen readers.
+        What the figure shows, in words; also for screen readers. Its citations become words.
     numbers : callable
         Makes the table of what is drawn, one row per region, pair or step; see :func:`table`.
     methods : sequence of str
-        Sentences on how it was computed; figures that share a sentence say it once.
-    citations : sequence of Citation
+        Sentences on how it was computed, with citations; figures that share a sentence say it once.
+    citations : sequence of str
+        Keys of works that no sentence cites.
     columns : int
         Panels in a row. Panels one above the other share the x-axis of the lowest, panels side by side the y-axis of
         the first.
@@ -622,7 +623,7 @@ class Drawing:
     caption: str = ""
     numbers: "Callable[[], pd.DataFrame]" = field(default=table({}))
     methods: Sequence[str] = ()
-    citations: Sequence[Citation] = ()
+    citations: Sequence[str] = ()
     columns: int = 1
     own_y: bool = False
     legend: Literal["above", "below", "none"] = "below"
@@ -631,6 +632,9 @@ class Drawing:
     aspect: float = 0.55
     square_mm: float = 0.0
     on_paper: "Callable[[PaperStyle], Drawing] | None" = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "caption", cited(self.caption))
 
     def for_paper(self, style: "PaperStyle") -> "Drawing":
         """What paper shows."""

@@ -23,8 +23,8 @@ from biobgt.data.atlas import named_labelling
 from biobgt.figures.brain import MOST_NAMED, NODES, Brain, BrainKind, brain_option, in_brain
 from biobgt.figures.connectivity import estimated_with
 from biobgt.figures.drawing import Axis, Drawing, Mark, Panel, Points, Rule
-from biobgt.figures.hubs import GROUP_COLOUR, HUB_COLOUR, hub_words
-from biobgt.figures.modules import module_words
+from biobgt.figures.hubs import GROUP_COLOUR, HUB_COLOUR, hub_methods
+from biobgt.figures.modules import module_methods
 from biobgt.figures.register import figure
 from biobgt.groups.compare import HUBS, MODULES, NETWORKS, Compared, ComparisonOptions
 from biobgt.hubs.measures import HUB_MEASURES
@@ -145,7 +145,7 @@ def group_differences(measured: "Measured", options: ComparisonOptions) -> Drawi
         numbers=difference.numbers,
         legend="above",
         height=_AROUND + _ROW * max(len(drawn), 3),
-        **_words(measured, options, difference.found),
+        methods=_methods(measured, options, difference.found),
     )
 
 
@@ -230,35 +230,31 @@ def group_difference_brain(measured: "Measured", options: DifferenceBrainOptions
         title=f"{HUB_MEASURES[options.measure].in_words_of(measured.kind).short}, {second} against {first}",
         simulated=difference.simulated,
         numbers=difference.numbers,
-        **_words(measured, options, difference.found),
+        methods=_methods(measured, options, difference.found),
     )
 
 
-def _words(measured: "Measured", options: ComparisonOptions, found: "GroupComparison") -> dict[str, Any]:
-    """Methods and citations: how the features were measured and tested."""
-    words = _measure_words(measured, options)
+def _methods(measured: "Measured", options: ComparisonOptions, found: "GroupComparison") -> tuple[str, ...]:
+    """Methods: how the features were measured and tested."""
     first, second = found.between
     sizes = " and ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     test = (
-        f"{second} and {first} ({sizes}) were compared with a linear model and a two-sided permutation test (Freedman "
-        f"and Lane 1983; {found.permutations:,} permutations, seed {found.seed}) of Welch's t, in which each group has "
-        f"its own variance, {adjusted_for(found.covariates)}. The false discovery rate was controlled over all "
-        "features (Benjamini and Hochberg 1995). Effect sizes d are adjusted differences in residual standard "
+        f"{second} and {first} ({sizes}) were compared with a linear model and a two-sided permutation test "
+        f"[@freedman1983; {found.permutations:,} permutations, seed {found.seed}] of Welch's t, in which each group "
+        f"has its own variance, {adjusted_for(found.covariates)}. The false discovery rate was controlled over all "
+        "features [@benjamini1995]. Effect sizes d are adjusted differences in residual standard "
         "deviations. Several recordings of one person were averaged first."
     )
-    return {
-        "methods": (*words["methods"], test),
-        "citations": (*words["citations"], "freedman1983", "benjamini1995"),
-    }
+    return (*_measure_methods(measured, options), test)
 
 
-def _measure_words(measured: "Measured", options: ComparisonOptions) -> dict[str, Any]:
+def _measure_methods(measured: "Measured", options: ComparisonOptions) -> tuple[str, ...]:
     """How the features were measured."""
     if options.of == HUBS:
-        return hub_words(measured, options, (options.measure,))
+        return hub_methods(measured, options, (options.measure,))
     if options.of == NETWORKS:
         atlas = measured.atlas
-        named, keys = named_labelling(options.labelling or next(iter(atlas.labels)))
+        named = named_labelling(options.labelling or next(iter(atlas.labels)))
         cites = estimated_with(measured)
         how = f"estimated as Pearson's correlation with nilearn{in_brackets(cites)}" if cites else "given"
         transformed = ", Fisher-transformed" if measured.kind.functional else ""
@@ -266,8 +262,7 @@ def _measure_words(measured: "Measured", options: ComparisonOptions) -> dict[str
             f"{measured.kind.title} between the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} "
             f"was {how}{transformed} and averaged within and between {named}."
         )
-        return {"methods": (sentence,), "citations": (*atlas.cites, *cites, *keys)}
+        return (sentence,)
     compared = [measure for measure in MODULE_MEASURES.values() if measure.compared]
     definitions = " ".join(dict.fromkeys(measure.definition for measure in compared))
-    cited = dict.fromkeys(citation for measure in compared for citation in measure.citations)
-    return module_words(measured, options.part(ModuleOptions), definitions, cited=cited)
+    return module_methods(measured, options.part(ModuleOptions), definitions)

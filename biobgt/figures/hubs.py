@@ -26,7 +26,7 @@ from biobgt.figures.brain import (
     brain_option,
     in_brain,
 )
-from biobgt.figures.connectivity import graph_citations, graph_methods
+from biobgt.figures.connectivity import graph_methods
 from biobgt.figures.register import figure
 from biobgt.hubs.measures import (
     COMPARED,
@@ -69,8 +69,8 @@ _SCALES: Mapping[str, str] = {
 }
 
 
-def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> dict[str, Any]:
-    """Methods and citations of a figure that shows some hub measures, node entanglement among them or not.
+def hub_methods(measured: "Measured", options: EntanglementOptions, measures: Sequence[str]) -> tuple[str, ...]:
+    """Methods of a figure that shows some hub measures, node entanglement among them or not.
 
     Parameters
     ----------
@@ -86,11 +86,7 @@ def hub_words(measured: "Measured", options: EntanglementOptions, measures: Sequ
             f"Under the perturbation, {PERTURBATIONS[options.perturbation]}; the diffusion time was "
             f"γ = {options.gamma:g}/mean(λ), with λ the eigenvalues of the graph's Laplacian.",
         )
-    cited = dict.fromkeys(citation for key in measures for citation in HUB_MEASURES[key].citations)
-    return {
-        "methods": (*graph_methods(measured), *definitions, *notes_on(measures)),
-        "citations": (*cited, *graph_citations(measured)),
-    }
+    return (*graph_methods(measured), *definitions, *notes_on(measures))
 
 
 def _strength_remark(measured: "Measured", measures: Sequence[str] = (FC_STRENGTH,)) -> str:
@@ -342,7 +338,7 @@ def hub_curves(measured: "Measured", options: HubCurvesOptions) -> draw.Drawing:
         together=True,
         height=640 if apart else 460,
         aspect=0.5,
-        **hub_words(measured, options, options.measures),
+        methods=hub_methods(measured, options, options.measures),
     )
     return replace(screen, on_paper=partial(curves.on_paper, screen=screen))
 
@@ -418,7 +414,7 @@ def hub_scatter(measured: "Measured", options: HubScatterOptions) -> draw.Drawin
         caption=f"{whose(subject.id, subject.simulated)}: {opening} {agreement}",
         numbers=draw.table({"region": regions, options.measure: x, NE: y, f"{NE}_hub": hubs}),
         height=440,
-        **hub_words(measured, options, (NE, options.measure)),
+        methods=hub_methods(measured, options, (NE, options.measure)),
     )
 
 
@@ -476,10 +472,9 @@ def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> draw.Drawi
         behind = study.agreement.rename(columns={"mean": "spearman", "sd": "spearman SD"}).assign(of="ABIDE mean")
         return pd.concat([numbers, behind], ignore_index=True)
 
-    words = hub_words(measured, options, (NE, *measures))
+    methods = hub_methods(measured, options, (NE, *measures))
     if study.agreement is not None:
-        said = "Mean and SD behind agreement over γ are of the subjects of ABIDE (Di Martino et al. 2014)."
-        words = {"methods": (*words["methods"], said), "citations": (*words["citations"], "dimartino2014")}
+        methods += ("Mean and SD behind agreement over γ are of the subjects of ABIDE [@dimartino2014].",)
     rhos = [f"{signed(measured.hub_correlation(options, key).rho)} with {one.short}" for key, one in about.items()]
     return draw.Drawing(
         title=f"Agreement over γ, {subject.id}",
@@ -493,7 +488,7 @@ def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> draw.Drawi
         ),
         numbers=numbers,
         height=500,
-        **words,
+        methods=methods,
     )
 
 
@@ -571,7 +566,7 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> draw.Drawing:
         title=f"Hubs of {subject.id}",
         simulated=subject.simulated,
         numbers=lambda: draw.table(columns)().astype({f"{key}_rank": "Int64"}),
-        **hub_words(measured, options, (key,)),
+        methods=hub_methods(measured, options, (key,)),
     )
 
 
@@ -611,7 +606,7 @@ def five_brains(measured: "Measured", options: EntanglementOptions) -> draw.Draw
             f"{options.gamma:g}/mean(λ), perturbation {options.perturbation}.{plain.left_out}"
         ),
         numbers=draw.table({"region": plain.regions, **plain.places, **named}),
-        **hub_words(measured, options, tuple(PAPERS_FIVE)),
+        methods=hub_methods(measured, options, tuple(PAPERS_FIVE)),
     )
 
 

@@ -43,13 +43,13 @@ OTHER_COLOUR = LINE_GREY
 _GROUP_COLOURS = {"NC": BLUE, "ASD": VERMILION, "ADHD": ORANGE, "MCI": PURPLE, "AD": WINE}
 OWN_MODEL, OWN_COLOUR = "BioBGT", BLUE  # beside other models
 _TEST = (
-    "with a linear model, with covariates and without, by permuting its residuals (Freedman and Lane 1983). The "
+    "with a linear model, with covariates and without, by permuting its residuals [@freedman1983]. The "
     "statistic is Welch's t, in which each group has its own variance. Overall connectivity (mean |FC|), from which "
     "attention is made, is one of the covariates where that is said, and the test without it stands beside"
 )
 _BLOCKS = (
     f"Groups were compared in each module block's mean attention over layers and heads {_TEST}. False discovery rates "
-    "are over all blocks (Benjamini and Hochberg 1995)."
+    "are over all blocks [@benjamini1995]."
 )
 _CONTRAST = (
     "Groups were compared in the ratio of mean attention within to between functional modules, over layers and heads, "
@@ -121,27 +121,21 @@ def model_opening(model: InstalledModel, groups: Sequence[str] = ()) -> str:
     return f"Model {model.name}, with simulated patients" if simulated else f"Model {model.name}"
 
 
-def model_words(model: InstalledModel) -> dict[str, Any]:
-    """Methods and citations of a model."""
+def model_methods(model: InstalledModel) -> tuple[str, ...]:
+    """Methods of a figure of a model."""
     atlas = model.atlas
-    said = (
+    return (
         f"Attention and probabilities are those of the model {model.name}, an ensemble of Biologically Plausible Brain "
-        f"Graph Transformers (Peng et al. 2025) on the {atlas.n_regions} regions of {atlas.title}"
+        f"Graph Transformers [@peng2025] on the {atlas.n_regions} regions of {atlas.title}"
         f"{in_brackets(atlas.cites)}. "
-        f"{model.card['protocol']}"
+        f"{model.card['protocol']}",
     )
-    return {"methods": (said,), "citations": ("peng2025", *atlas.cites)}
 
 
-def compared_words(model: InstalledModel, *, blocks: bool = True) -> dict[str, Any]:
-    """Methods and citations of a model whose groups were compared, block by block or in one ratio."""
-    words = model_words(model)
-    named, keys = named_labelling(next(iter(model.atlas.labels), ""))
-    rates = ("benjamini1995",) if blocks else ()
-    return {
-        "methods": (*words["methods"], f"Functional modules are {named}.", _BLOCKS if blocks else _CONTRAST),
-        "citations": (*words["citations"], *keys, "freedman1983", *rates),
-    }
+def compared_methods(model: InstalledModel, *, blocks: bool = True) -> tuple[str, ...]:
+    """Methods of a figure of a model whose groups were compared, block by block or in one ratio."""
+    named = named_labelling(next(iter(model.atlas.labels), ""))
+    return (*model_methods(model), f"Functional modules are {named}.", _BLOCKS if blocks else _CONTRAST)
 
 
 def model_drawing(
@@ -149,7 +143,7 @@ def model_drawing(
     said: str,
     *,
     groups: Sequence[str] = (),
-    words: Mapping[str, Any] | None = None,
+    methods: Sequence[str] = (),
     **about: Any,
 ) -> Drawing:
     """The drawing of a model's groups, of some or of all: its caption opens with whose it is.
@@ -161,17 +155,17 @@ def model_drawing(
         The caption behind its opening.
     groups : sequence of str
         Whose it is; by default all.
-    words : mapping, optional
-        Methods and citations; by default those of the model.
+    methods : sequence of str
+        By default those of the model.
     **about
         Further attributes of :class:`~biobgt.figures.drawing.Drawing`.
     """
     caption, simulated = f"{model_opening(model, groups)}: {said}", model.simulates(groups or model.group_names)
-    return Drawing(caption=caption, simulated=simulated, **(words or model_words(model)), **about)
+    return Drawing(caption=caption, simulated=simulated, methods=methods or model_methods(model), **about)
 
 
-def subject_words(model: InstalledModel, warning: str = "") -> dict[str, Any]:
-    """Methods and citations of what a model says of a subject, for whom the mean of all members is taken.
+def subject_methods(model: InstalledModel, warning: str = "") -> tuple[str, ...]:
+    """Methods of a figure of what a model says of a subject, for whom the mean of all members is taken.
 
     Parameters
     ----------
@@ -186,8 +180,7 @@ def subject_words(model: InstalledModel, warning: str = "") -> dict[str, Any]:
             f"{who} those that the model was trained on: what the mean over all ensemble members says of it is no "
             "evidence of what the model says of new subjects."
         )
-    words = model_words(model)
-    return {**words, "methods": (*words["methods"], asked)}
+    return (*model_methods(model), asked)
 
 
 # How good a trained model is.
@@ -369,7 +362,7 @@ def cohort_roc(measured: "Measured", options: AskedModelOptions) -> Drawing:
         simulated=measured.cohort.simulated or model.simulated,
         caption=_beside_card(measured, model, found, f"{_ROC},", "; the dotted line is chance."),
         **_roc_of(curves),
-        **_cohort_words(model, found),
+        methods=_cohort_methods(model, found),
     )
 
 
@@ -399,7 +392,7 @@ def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Draw
         caption=_beside_card(measured, model, found, f"{_claim_words(event)},", right),
         numbers=lambda: _stacked("of", {_OF_CARD: card, _OF_COHORT: own}),
         **_reliability_of(event, *marks),
-        **_cohort_words(model, found),
+        methods=_cohort_methods(model, found),
     )
 
 
@@ -438,9 +431,8 @@ def _beside_card(measured: "Measured", model: "InstalledModel", found: "CohortRe
     )
 
 
-def _cohort_words(model: "InstalledModel", found: "CohortResults") -> dict[str, Any]:
-    """Methods and citations, with the sentence on whom the model was asked about."""
-    words = subject_words(model)
+def _cohort_methods(model: "InstalledModel", found: "CohortResults") -> tuple[str, ...]:
+    """Methods, with the sentence on whom the model was asked about."""
     sizes = [f"{int((found.labels == k).sum())} {group}" for k, group in enumerate(found.groups)]
     others = counted(found.n_left_out, "other")
     left_out = f"; {others} had no prediction or no such group" if found.n_left_out else ""
@@ -448,7 +440,7 @@ def _cohort_words(model: "InstalledModel", found: "CohortResults") -> dict[str, 
         f"The model {model.name} was asked about {counted(len(found.labels), 'subject')} of known group "
         f"({listed(sizes)}){left_out}. Its card's results are of subjects left out of training."
     )
-    return {**words, "methods": (*words["methods"], asked)}
+    return (*subject_methods(model), asked)
 
 
 def _noise_panel(points: "pd.DataFrame") -> Panel:
@@ -496,7 +488,7 @@ def noise_response(measured: "Measured", options: NoOptions) -> Drawing:
         ),
         numbers=lambda: points,
         legend="above",
-        **model_words(model),
+        methods=model_methods(model),
     )
 
 
@@ -544,7 +536,7 @@ def model_results(measured: "Measured", options: NoOptions) -> Drawing:
     from biobgt.training.tables import CardTables
 
     model = _model_with_results(measured, "model_results")
-    tables, words = CardTables(model.card), model_words(model)
+    tables = CardTables(model.card)
     points, chance = tables.results_points(), tables.chance_level
     shown = [baseline for baseline in BASELINES.values() if baseline.title in set(points["model"])]
     cited = dict.fromkeys(citation for baseline in shown for citation in baseline.citations)
@@ -552,7 +544,7 @@ def model_results(measured: "Measured", options: NoOptions) -> Drawing:
     return model_drawing(
         model,
         _results_words(points, CardText(model.card).paper_note),
-        words={"methods": words["methods"], "citations": (*words["citations"], *cited)},
+        citations=tuple(cited),
         title=f"{model.name} beside other models",
         panels=panels,
         numbers=lambda: points.assign(chance=points["metric"].map(chance)),
@@ -641,9 +633,9 @@ def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
             "Systems were compared on the same random splits of the subjects into 80 % for training, 10 % for "
             "validation and 10 % for testing, stratified by site and group. The epoch and one temperature of each "
             "were chosen on the validation subjects. Intervals over splits are corrected for overlapping training "
-            "sets (Nadeau and Bengio 2003).",
+            "sets [@nadeau2003].",
         ),
-        citations=(*cited, "nadeau2003"),
+        citations=tuple(cited),
         legend="above",
         height=130 + 25 * len(rows),
     )
@@ -695,7 +687,7 @@ def subject_probability(measured: "Measured", options: SubjectProbabilityOptions
         numbers=lambda: shares.assign(subject=subject.id, **{f"p_{name} of the subject": p for name, p in own.items()}),
         legend="above",
         aspect=0.5,
-        **subject_words(model, said["warning"]),
+        methods=subject_methods(model, said["warning"]),
     )
 
 

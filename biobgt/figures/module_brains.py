@@ -11,9 +11,9 @@ from biobgt.figures.drawing import Drawing
 from biobgt.figures.modules import (
     ModuleComparisonOptions,
     compared_modules,
-    group_words,
+    group_methods,
     module_colours,
-    module_words,
+    module_methods,
     named_modules,
 )
 from biobgt.figures.register import figure
@@ -62,7 +62,7 @@ def module_brain(measured: "Measured", options: ModuleBrainOptions) -> Drawing:
         title=f"Modules of {subject.id}",
         simulated=subject.simulated,
         numbers=numbers,
-        **module_words(measured, options),
+        methods=module_methods(measured, options),
     )
 
 
@@ -120,5 +120,5 @@ def group_module_brain(measured: "Measured", options: _GroupBrainOptions) -> Dra
         title=f"Modules of {shown}",
         simulated=simulated,
         numbers=numbers,
-        **group_words(measured, options, found),
+        methods=group_methods(measured, options, found),
     )

@@ -1,6 +1,6 @@
 """Figures of modules: one subject's, in its connectivity, by role, beside networks and chance, and two groups'.
 
-With them stand the colours, names, methods and citations that figures of modules share. A module has one colour in all
+With them stand the colours, names, methods that figures of modules share. A module has one colour in all
 figures, that of its number, so that groups whose modules are numbered alike compare.
 """
 
@@ -27,7 +27,6 @@ from biobgt.base.colours import (
 )
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
-from biobgt.base.references import Citation
 from biobgt.base.wording import ANY_USUAL_COVARIATE, capitalised, counted, listed, signed, whose
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES, named_labelling
 from biobgt.data.cohort import counted_people
@@ -36,7 +35,6 @@ from biobgt.figures.brain import SYMBOLS
 from biobgt.figures.connectivity import (
     LARGEST_MATRIX_MM,
     connectivity_shades,
-    graph_citations,
     graph_methods,
     matrix_panel,
     shades_words,
@@ -105,10 +103,8 @@ def named_modules(atlas: "Atlas", labelling: str, partition: "Labels") -> dict[i
     return module_names(partition, networks_of(atlas, labelling))
 
 
-def module_words(
-    measured: "Measured", options: ModuleOptions, *sentences: str, cited: Iterable[Citation] = ()
-) -> dict[str, Any]:
-    """Methods and citations of a figure of modules.
+def module_methods(measured: "Measured", options: ModuleOptions, *sentences: str) -> tuple[str, ...]:
+    """Methods of a figure of modules.
 
     Parameters
     ----------
@@ -116,21 +112,16 @@ def module_words(
     options : ModuleOptions
     *sentences : str
         What else its methods say.
-    cited : iterable of Citation
-        What else to cite.
     """
     settings = measured.settings
-    kept = "their consensus (Lancichinetti and Fortunato 2012)" if options.consensus else "the one of highest Q"
+    kept = "their consensus [@lancichinetti2012]" if options.consensus else "the one of highest Q"
     signs = f" {NEGATIVE_WEIGHTS[options.signed]}" if settings.sign == "signed" else ""
     found = (
-        f"Modules were found with the Louvain method (Blondel et al. 2008) as implemented in the Brain Connectivity "
-        f"Toolbox for Python (Rubinov and Sporns 2010), at resolution {options.resolution:g}; of "
+        f"Modules were found with the Louvain method [@blondel2008] as implemented in the Brain Connectivity "
+        f"Toolbox for Python [@rubinov2010], at resolution {options.resolution:g}; of "
         f"{options.runs} runs (seed {options.seed}), {kept} was kept.{signs}"
     )
-    keys = ["blondel2008", "rubinov2010", *graph_citations(measured)]
-    keys += ["lancichinetti2012"] if options.consensus else []
-    keys += ["rubinov2011"] if signs and options.signed else []
-    return {"methods": (*graph_methods(measured), found, *sentences), "citations": (*keys, *cited)}
+    return (*graph_methods(measured), found, *sentences)
 
 
 @figure("module_heatmap", "Connectivity by module", takes=NamedModuleOptions, least_mm=75)
@@ -174,7 +165,7 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> draw.Dr
         numbers=numbers,
         height=520,
         square_mm=LARGEST_MATRIX_MM,
-        **module_words(measured, options),
+        methods=module_methods(measured, options),
     )
     return replace(screen, on_paper=lambda style: replace(screen, panels=[brief]))
 
@@ -245,7 +236,7 @@ def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> d
         numbers=lambda: sweep,
         height=560,
         aspect=0.3,
-        **module_words(measured, options),
+        methods=module_methods(measured, options),
     )
 
 
@@ -273,8 +264,7 @@ def role_map(measured: "Measured", options: NamedModuleOptions) -> draw.Drawing:
             )
         )
     sentence = (
-        f"Regions have roles by participation and within-module z, with hubs from z = {options.hub_z:g} (Guimerà and "
-        "Amaral 2005)."
+        f"Regions have roles by participation and within-module z, with hubs from z = {options.hub_z:g} [@guimera2005]."
     )
     return draw.Drawing(
         title=f"Roles of the regions of {subject.id}",
@@ -295,7 +285,7 @@ def role_map(measured: "Measured", options: NamedModuleOptions) -> draw.Drawing:
         numbers=lambda: roles,
         height=520,
         aspect=0.6,
-        **module_words(measured, options, sentence, cited=REGION_MEASURES[PARTICIPATION].citations),
+        methods=module_methods(measured, options, sentence),
     )
 
 
@@ -337,9 +327,9 @@ def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -
     n_nulls = counted(len(test.null), "null graph")
     sentence = (
         f"Modularity Q was compared with that of {len(seeds)} null graphs, in each of which modules were found anew, "
-        f"as the best of {runs}, because random graphs have modules, too (Guimerà et al. 2004). A null graph has the "
-        "same number of connections of every region, by swaps (Maslov and Sneppen 2002), and the same weights, handed "
-        "out so that strengths are nearly kept (Rubinov and Sporns 2011); their seeds are "
+        f"as the best of {runs}, because random graphs have modules, too [@guimera2004]. A null graph has the "
+        "same number of connections of every region, by swaps [@maslov2002], and the same weights, handed "
+        "out so that strengths are nearly kept [@rubinov2011]; their seeds are "
         f"{seeds[0]} to {seeds[-1]}. p is the share of these graphs, the subject's own among them, with at least its Q."
     )
     screen = draw.Drawing(
@@ -365,7 +355,7 @@ def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -
         legend="none",  # the line has its name beside it
         height=320,
         aspect=0.45,
-        **module_words(measured, options, sentence, cited=("guimera2004", "maslov2002", "rubinov2011")),
+        methods=module_methods(measured, options, sentence),
     )
     return replace(screen, on_paper=lambda style: replace(screen, legend="below"))
 
@@ -403,16 +393,15 @@ def small_worldness(measured: "Measured", options: SmallWorldOptions) -> draw.Dr
         return pd.DataFrame(rows, columns=["measure", "graph", "value"])
 
     sentence = (
-        "Small-worldness σ = (C/C random) / (L/L random) (Humphries and Gurney 2008) and ω = L random/L − C/C lattice "
-        "(Telesford et al. 2011) were computed from the mean clustering coefficient C (Onnela et al. 2005) and the "
+        "Small-worldness σ = (C/C random) / (L/L random) [@humphries2008] and ω = L random/L − C/C lattice "
+        "[@telesford2011] were computed from the mean clustering coefficient C [@onnela2005] and the "
         "characteristic path length L, over connection lengths of 1/weight, of the largest component. C and L of null "
-        f"graphs are means over {counted(len(seeds), 'random graph')} with the same degrees (Maslov and Sneppen 2002) "
-        "and nearly the same strengths (Rubinov and Sporns 2011), and as many lattices (Sporns and Zwi 2004), from "
+        f"graphs are means over {counted(len(seeds), 'random graph')} with the same degrees [@maslov2002] "
+        "and nearly the same strengths [@rubinov2011], and as many lattices [@sporns2004], from "
         f"seed {seeds[0]} on."
     )
     negative = [NEGATIVE_WEIGHTS[False]] if measured.settings.sign == "signed" and not options.signed else []
     left_out = f" {counted(found.n_left_out, 'region')} outside the largest component left out."
-    cited = ("humphries2008", "telesford2011", "onnela2005", "maslov2002", "rubinov2011", "sporns2004")
     screen = draw.Drawing(
         title=f"Small-worldness of {subject.id}",
         simulated=subject.simulated,
@@ -424,15 +413,14 @@ def small_worldness(measured: "Measured", options: SmallWorldOptions) -> draw.Dr
         ],
         caption=(
             f"{whose(subject.id, subject.simulated)}: clustering C and path length L beside those of null graphs. σ = "
-            f"(C/C random) / (L/L random) is {signed(found.sigma)}; it is above 1 in a small world (Humphries and "
-            f"Gurney 2008). ω = L random/L − C/C lattice is {signed(found.omega)}; it is near 0 in a small world, −1 "
-            f"in a lattice and 1 in a random graph (Telesford et al. 2011). Means over "
+            f"(C/C random) / (L/L random) is {signed(found.sigma)}; it is above 1 in a small world [@humphries2008]. "
+            f"ω = L random/L − C/C lattice is {signed(found.omega)}; it is near 0 in a small world, −1 "
+            f"in a lattice and 1 in a random graph [@telesford2011]. Means over "
             f"{counted(found.n_nulls, 'null graph')} of each kind, seed {found.seed}."
             f"{left_out if found.n_left_out else ''}"
         ),
         numbers=numbers,
         methods=(*graph_methods(measured), *negative, sentence),
-        citations=(*graph_citations(measured), *cited),
         columns=2,
         own_y=True,
         legend="none",
@@ -531,7 +519,7 @@ def module_flow(measured: "Measured", options: NamedModuleOptions) -> draw.Drawi
     missing = {"without a label": found.n_unlabelled, "in no module": found.n_unassigned}
     said = [f"{counted(n, 'region')} {why}" for why, n in missing.items() if n]
     left_out = f"Left out: {listed(said)}. " if said else ""
-    named, keys = named_labelling(labelling)
+    named = named_labelling(labelling)
     sentence = f"Modules were compared with {named}. {MODULE_MEASURES[AMI].definition}"
     return draw.Drawing(
         title=f"Modules and networks of {subject.id}",
@@ -546,7 +534,7 @@ def module_flow(measured: "Measured", options: NamedModuleOptions) -> draw.Drawi
         ),
         numbers=numbers,
         legend="above",
-        **module_words(measured, options, sentence, cited=("vinh2010", *keys)),
+        methods=module_methods(measured, options, sentence),
     )
 
 
@@ -589,8 +577,8 @@ def _chance_range(found: "ModuleDifference") -> str:
     return f"{min(found.shuffled)} to {max(found.shuffled)}"
 
 
-def group_words(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> dict[str, Any]:
-    """Methods and citations of a figure of two groups' modules.
+def group_methods(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> tuple[str, ...]:
+    """Methods of a figure of two groups' modules.
 
     Parameters
     ----------
@@ -601,13 +589,13 @@ def group_words(measured: "Measured", options: ModuleComparisonOptions, found: "
     """
     first, second = options.groups
     sentence = (
-        f"The modules of {first} and {second} are the consensus over each group's subjects (Lancichinetti and "
-        "Fortunato 2012). The mean adjusted mutual information (AMI; Vinh et al. 2010) of two subjects is "
+        f"The modules of {first} and {second} are the consensus over each group's subjects [@lancichinetti2012]. "
+        "The mean adjusted mutual information [AMI; @vinh2010] of two subjects is "
         f"{found.within:.3f} within a group and {found.between:.3f} between groups; the permutation p of that "
-        f"difference is {_p_words(found)} ({_permutations(found)}; Alexander-Bloch et al. 2012). Several recordings of "
+        f"difference is {_p_words(found)} [{_permutations(found)}; @alexanderbloch2012]. Several recordings of "
         f"one person count as one subject. {_changed_sentence(found)}{_not_ruled_out(measured, options)}"
     )
-    return module_words(measured, options, sentence, cited=("lancichinetti2012", "vinh2010", "alexanderbloch2012"))
+    return module_methods(measured, options, sentence)
 
 
 def difference_numbers(found: "ModuleDifference") -> dict[str, str]:
@@ -694,5 +682,5 @@ def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) ->
         ),
         numbers=numbers,
         legend="above",
-        **group_words(measured, options, found),
+        methods=group_methods(measured, options, found),
     )

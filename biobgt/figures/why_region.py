@@ -13,7 +13,7 @@ from biobgt.base.options import option
 from biobgt.base.wording import counted, whose
 from biobgt.data.graph import ESTIMATED, KINDS
 from biobgt.figures import drawing as draw
-from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, gammas_option, hub_words
+from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, gammas_option, hub_methods
 from biobgt.figures.register import figure
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, HubOptions
 
@@ -59,10 +59,9 @@ def story_of(measured: "Measured", options: RegionOptions) -> "RegionExplanation
     return measured.explain_region(options, region, gammas)
 
 
-def _words(measured: "Measured", options: RegionOptions, sentence: str) -> dict[str, Any]:
-    """Methods and citations of a figure of one region's story, with a sentence of its own."""
-    words = hub_words(measured, options, (NE,))
-    return {**words, "methods": (*words["methods"], sentence)}
+def _methods(measured: "Measured", options: RegionOptions, sentence: str) -> tuple[str, ...]:
+    """Methods of a figure of one region's story, with a sentence of its own."""
+    return (*hub_methods(measured, options, (NE,)), sentence)
 
 
 def _opening(measured: "Measured") -> str:
@@ -107,7 +106,7 @@ def region_surroundings(measured: "Measured", options: SurroundingsOptions) -> d
         numbers=numbers,
         legend="none",
         height=380,
-        **_words(
+        methods=_methods(
             measured,
             options,
             "A region's surroundings are the regions it is connected with, and the connections among all of these.",
@@ -178,7 +177,7 @@ def region_spectra(measured: "Measured", options: RegionOptions) -> draw.Drawing
         together=True,
         height=440,
         aspect=0.32,
-        **_words(
+        methods=_methods(
             measured,
             options,
             "Eigenvalues of the Laplacian before and after the perturbation are paired from smallest to largest.",
@@ -235,7 +234,7 @@ def region_entropy(measured: "Measured", options: EntropyOptions) -> draw.Drawin
         together=True,
         height=500,
         aspect=0.32,
-        **_words(
+        methods=_methods(
             measured,
             options,
             "The change of a typical region is the median of |ΔS| over all regions, at each γ on its own.",

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
 from biobgt.base.options import Options, Registry, imported_later, option
-from biobgt.base.references import Citation
 from biobgt.base.wording import capitalised, percent
 
 if TYPE_CHECKING:
@@ -158,8 +157,7 @@ class HubMeasure:
     compute : callable
         From that to one number per region.
     definition : str
-        The sentence of the methods text.
-    citations : tuple of Citation
+        The sentence of the methods text, with its citations.
     symbol : str
         Of its points, so that colour is never the only way to tell two measures apart.
     low_in_hubs : bool
@@ -178,7 +176,6 @@ class HubMeasure:
     needs: Needs
     compute: Callable[[Any], RegionValues]
     definition: str
-    citations: tuple[Citation, ...] = ()
     symbol: str = "circle"
     low_in_hubs: bool = False
     counts: bool = False
@@ -218,8 +215,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "entropy change",
         np.abs,
         "Node entanglement (NE) of a region is the absolute change, in bits, of the graph's spectral entropy when the "
-        "region is perturbed (Peng et al. 2025; Huang et al. 2024).",
-        ("peng2025", "huang2024"),
+        "region is perturbed [@peng2025; @huang2024].",
     ),
     HubMeasure(
         "vertex_entanglement",
@@ -230,8 +226,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "graph",
         imported_later("biobgt.hubs.entanglement", "vertex_entanglement"),
         "Vertex entanglement (VE) is the lowest change of spectral entropy over all diffusion times, to first order, "
-        f"when {PERTURBATIONS['control']} (Huang et al. 2024).",
-        ("huang2024",),
+        f"when {PERTURBATIONS['control']} [@huang2024].",
         symbol="triangle-up",
         low_in_hubs=True,
     ),
@@ -243,9 +238,8 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         ORANGE,
         "graph",
         imported_later("biobgt.hubs.classical", "node_efficiency"),
-        "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others (Latora and "
-        "Marchiori 2001; Rubinov and Sporns 2010).",
-        ("latora2001", "rubinov2010"),
+        "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others "
+        "[@latora2001; @rubinov2010].",
         notes=(_LENGTHS,),
     ),
     HubMeasure(
@@ -256,9 +250,8 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         OLIVE,
         "graph",
         imported_later("biobgt.hubs.classical", "local_efficiency"),
-        "Local efficiency is the mean inverse weighted path length among a region's neighbours (Latora and Marchiori "
-        "2001), as bctpy defines it, with lengths of 1 / cube root of the weight (Rubinov and Sporns 2010).",
-        ("latora2001", "rubinov2010"),
+        "Local efficiency is the mean inverse weighted path length among a region's neighbours [@latora2001], "
+        "as bctpy defines it, with lengths of 1 / cube root of the weight [@rubinov2010].",
         symbol="triangle-down",
     ),
     HubMeasure(
@@ -269,8 +262,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         GREEN,
         "connectivity",
         imported_later("biobgt.hubs.classical", "fc_strength"),
-        "FC strength is the mean connectivity of a region with all others (Rubinov and Sporns 2010).",
-        ("rubinov2010",),
+        "FC strength is the mean connectivity of a region with all others [@rubinov2010].",
         symbol="square",
     ),
     HubMeasure(
@@ -281,8 +273,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         WINE,
         "graph",
         imported_later("biobgt.hubs.classical", "degree"),
-        "Degree is the number of a region's connections (Rubinov and Sporns 2010).",
-        ("rubinov2010",),
+        "Degree is the number of a region's connections [@rubinov2010].",
         symbol="cross",
         counts=True,
     ),
@@ -295,8 +286,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "graph",
         imported_later("biobgt.hubs.classical", "betweenness"),
         "Betweenness is the number of shortest weighted paths between other regions that pass through a region "
-        "(Rubinov and Sporns 2010).",
-        ("rubinov2010",),
+        "[@rubinov2010].",
         symbol="x",
         notes=(
             _LENGTHS,
@@ -312,9 +302,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         BROWN,
         "graph",
         imported_later("biobgt.hubs.classical", "closeness"),
-        "Closeness is the inverse of the mean weighted path length from a region to all others (Rubinov and Sporns "
-        "2010).",
-        ("rubinov2010",),
+        "Closeness is the inverse of the mean weighted path length from a region to all others [@rubinov2010].",
         symbol="star",
         notes=(_LENGTHS,),
     ),
@@ -326,9 +314,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         CHARCOAL,
         "graph",
         imported_later("biobgt.hubs.classical", "eigenvector"),
-        "Eigenvector centrality is a region's part of the leading eigenvector of the weights (Rubinov and Sporns "
-        "2010).",
-        ("rubinov2010",),
+        "Eigenvector centrality is a region's part of the leading eigenvector of the weights [@rubinov2010].",
         symbol="pentagon",
     ),
 )

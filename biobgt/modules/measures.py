@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from biobgt.base.arrays import FloatArray
 from biobgt.base.options import Options, Registry, imported_later, option
-from biobgt.base.references import Citation
+from biobgt.base.references import cited
 from biobgt.data.atlas import LABELLINGS
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ PERMUTATIONS = 10_000  # of groups whose modules are compared
 SHUFFLES = 39  # after which consensus modules are found anew: lowest to highest is then the 95 % range
 # What negative weights do to modules, where they count and where not.
 NEGATIVE_WEIGHTS: Mapping[bool, str] = {
-    True: "Negative weights count against a module (Rubinov and Sporns 2011).",
+    True: "Negative weights count against a module [@rubinov2011].",
     False: "Negative weights are left out.",
 }
 
@@ -54,8 +54,10 @@ class ModuleOptions(Options):
     consensus: bool = option(
         False,
         title="Partition",
-        help="Louvain finds different modules in every run. The best run has the highest modularity; the "
-        "consensus is what the runs agree on (Lancichinetti and Fortunato 2012).",
+        help=cited(
+            "Louvain finds different modules in every run. The best run has the highest modularity; the "
+            "consensus is what the runs agree on [@lancichinetti2012]."
+        ),
         shown={False: "Best run", True: "Consensus"},
         link="consensus",
         flag="--consensus/--best-run",
@@ -63,7 +65,7 @@ class ModuleOptions(Options):
     signed: bool = option(
         True,
         title="Negative weights count",
-        help=f"{NEGATIVE_WEIGHTS[True]} Otherwise they are left out. Only signed graphs have negative weights.",
+        help=f"{cited(NEGATIVE_WEIGHTS[True])} Otherwise they are left out. Only signed graphs have negative weights.",
         link="signed",
         flag="--signed/--unsigned",
     )
@@ -137,8 +139,7 @@ class ModuleMeasure:
     compute : callable
         From that to one number, or to one per region.
     definition : str
-        The sentence of the methods text.
-    citations : tuple of Citation
+        The sentence of the methods text, with its citations.
     shown : bool
         Whether it stands among the few on the screen of ``biobgt modules`` and beside real groups in the app.
     compared : bool
@@ -152,7 +153,6 @@ class ModuleMeasure:
     needs: Literal["partition", "labels", "connectivity", "weights"]
     compute: Callable[..., Any]
     definition: str
-    citations: tuple[Citation, ...] = ()
     shown: bool = True
     compared: bool = True
 
@@ -178,7 +178,6 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "partition",
         attrgetter("n_modules"),
         "The number of modules is that of the partition found.",
-        ("blondel2008",),
     ),
     ModuleMeasure(
         Q,
@@ -187,9 +186,8 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "share of weight",
         "partition",
         attrgetter("q"),
-        "Modularity Q is the share of the weight that lies within modules, beyond what is expected at random (Newman "
-        "and Girvan 2004).",
-        ("newman2004",),
+        "Modularity Q is the share of the weight that lies within modules, beyond what is expected at random "
+        "[@newman2004].",
     ),
     ModuleMeasure(
         "unassigned regions",
@@ -209,9 +207,8 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "1 for equal divisions",
         "labels",
         attrgetter("ami"),
-        "The adjusted mutual information (AMI; Vinh et al. 2010) compares two divisions over the regions that both "
+        "The adjusted mutual information [AMI; @vinh2010] compares two divisions over the regions that both "
         "include: it is 1 where they are equal and about 0 by chance.",
-        ("vinh2010",),
         compared=False,
     ),
     ModuleMeasure(
@@ -221,9 +218,7 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "1 for equal divisions",
         "labels",
         attrgetter("ari"),
-        "The adjusted Rand index (ARI; Hubert and Arabie 1985) of two divisions is 1 where they are equal and about 0 "
-        "by chance.",
-        ("hubert1985",),
+        "The adjusted Rand index [ARI; @hubert1985] of two divisions is 1 where they are equal and about 0 by chance.",
         shown=False,
         compared=False,
     ),
@@ -234,8 +229,7 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "bits",
         "labels",
         attrgetter("vi"),
-        "The variation of information (VI; Meilă 2007) is a distance of two divisions in bits, 0 where they are equal.",
-        ("meila2007",),
+        "The variation of information [VI; @meila2007] is a distance of two divisions in bits, 0 where they are equal.",
         shown=False,
         compared=False,
     ),
@@ -246,9 +240,8 @@ MODULE_MEASURES: Registry[ModuleMeasure] = Registry(
         "share of connectivity within",
         "connectivity",
         _segregation,
-        "System segregation (Chan et al. 2014) is (within − between) / within, of the mean Fisher-z connectivity "
+        "System segregation [@chan2014] is (within − between) / within, of the mean Fisher-z connectivity "
         "within and between modules.",
-        ("chan2014",),
     ),
 )
 
@@ -261,9 +254,8 @@ REGION_MEASURES: Registry[ModuleMeasure] = Registry(
         "standard deviations",
         "weights",
         imported_later("biobgt.modules.structure", "within_module_z"),
-        "Within-module z is a region's strength within its module, as a z-score over the module's regions (Guimerà and "
-        "Amaral 2005).",
-        ("guimera2005",),
+        "Within-module z is a region's strength within its module, as a z-score over the module's regions "
+        "[@guimera2005].",
     ),
     ModuleMeasure(
         PARTICIPATION,
@@ -272,8 +264,7 @@ REGION_MEASURES: Registry[ModuleMeasure] = Registry(
         "0 to 1",
         "weights",
         imported_later("biobgt.modules.structure", "participation"),
-        "Participation is how evenly a region's connections spread over the modules (Guimerà and Amaral 2005).",
-        ("guimera2005",),
+        "Participation is how evenly a region's connections spread over the modules [@guimera2005].",
     ),
 )
 

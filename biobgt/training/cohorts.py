@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
-from biobgt.base.references import Citation, work
+from biobgt.base.references import REFERENCES
 from biobgt.base.wording import counted
 from biobgt.data.atlas import load_atlas
 from biobgt.data.cohort import Cohort, Subject, join_cohorts
@@ -53,7 +53,7 @@ class Dataset:
         Stands in brackets behind a group where several cohorts are trained together.
     terms : str
     limits : tuple of str
-    works : tuple of Citation
+    works : tuple of str
         What to cite for its data.
     paper : mapping of str to str, or None
         The paper's results on its cohort of that kind, in percent, as printed.
@@ -67,7 +67,7 @@ class Dataset:
     short: str
     terms: str
     limits: tuple[str, ...]
-    works: tuple[Citation, ...] = ()
+    works: tuple[str, ...] = ()
     paper: Mapping[str, str] | None = None
     people: str = ""
     remark: str = ""
@@ -75,7 +75,10 @@ class Dataset:
     @property
     def citation(self) -> str:
         """What to cite, on one line."""
-        return "; ".join(filter(None, [*(work(cited).in_full for cited in self.works), self.remark])) or "None given."
+        return (
+            "; ".join(filter(None, [*(REFERENCES[cited].in_full for cited in self.works), self.remark]))
+            or "None given."
+        )
 
 
 DATASETS: Mapping[str, Dataset] = {

@@ -11,7 +11,7 @@ import pandas as pd
 
 from biobgt.base.files import asset, read_csv
 from biobgt.base.options import Option, Options, to_text
-from biobgt.base.references import Citation, sorted_terms, work
+from biobgt.base.references import REFERENCES, cited, sorted_terms
 from biobgt.base.wording import adjusted_for, percent, signed
 from biobgt.data.atlas import BUNDLED, LABELLINGS
 from biobgt.data.edits import RECORDING_RULES
@@ -84,8 +84,8 @@ def _choices(one: Option) -> str:
     return f" One of: {', '.join(listed)}." if listed else ""
 
 
-def _cited(citations: Iterable[Citation]) -> str:
-    return "; ".join(work(citation).short for citation in citations) or "–"
+def _cited(citations: Iterable[str]) -> str:
+    return "; ".join(REFERENCES[citation].short for citation in citations) or "–"
 
 
 def _atlases() -> str:
@@ -122,7 +122,7 @@ def _graph_formats() -> str:
 
 
 def _hub_measures() -> str:
-    rows = [(f"`{one.key}`", one.short, one.unit, one.definition) for one in HUB_MEASURES.values()]
+    rows = [(f"`{one.key}`", one.short, one.unit, cited(one.definition)) for one in HUB_MEASURES.values()]
     return table(("column", "in figures", "unit", "what it is"), rows)
 
 
@@ -146,18 +146,19 @@ def _ending_columns(endings: Mapping[str, tuple[str, str]]) -> Callable[[], str]
 def _module_columns() -> str:
     rows = []
     for column, (measure, labelling) in measure_columns(LABELLINGS).items():
-        said = f"{_WHERE} {measure.title} with {LABELLINGS[labelling]}" if labelling else measure.definition
+        said = f"{_WHERE} {measure.title} with {LABELLINGS[labelling]}" if labelling else cited(measure.definition)
         rows.append(_row((f"`{column}`", measure.unit, said)))
     return "\n".join(rows)
 
 
 def _region_columns() -> str:
-    return "\n".join(_row((f"`{one.key}`", one.unit, one.definition)) for one in REGION_MEASURES.values())
+    return "\n".join(_row((f"`{one.key}`", one.unit, cited(one.definition))) for one in REGION_MEASURES.values())
 
 
 def _module_measures() -> str:
     rows = [
-        (f"`{one.key}`", one.unit, one.definition) for one in (*MODULE_MEASURES.values(), *REGION_MEASURES.values())
+        (f"`{one.key}`", one.unit, cited(one.definition))
+        for one in (*MODULE_MEASURES.values(), *REGION_MEASURES.values())
     ]
     return table(("column", "unit", "what it is"), rows)
 
@@ -298,8 +299,8 @@ def _demos() -> str:
 def _glossary() -> str:
     entries = []
     for one in sorted_terms():
-        cited = f" *{_cited(one.citations)}*" if one.citations else ""
-        entries.append(f"## {one.term} {{#{one.key}}}\n\n**{one.short}** {one.definition}{cited}\n")
+        works = f" *{_cited(one.citations)}*" if one.citations else ""
+        entries.append(f"## {one.term} {{#{one.key}}}\n\n**{one.short}** {one.definition}{works}\n")
     return "\n".join(entries)
 
 

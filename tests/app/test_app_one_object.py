@@ -13,7 +13,7 @@ from page_contents import array, as_shown, assert_no_error, captions, figure
 from tiny_models import PRESET, write_tiny_model
 
 from biobgt.base.options import Options, option
-from biobgt.base.references import Reference
+from biobgt.base.references import REFERENCES, Reference, cited
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import _make_figure
@@ -37,8 +37,7 @@ PAGERANK = HubMeasure(
     "#117733",
     "graph",
     lambda graph: bct.pagerank_centrality(graph.weights, 0.85).ravel(),
-    "PageRank (PR) is the share of time that a random walk spends in a region (Page et al. 1999).",
-    (PAGE1999,),
+    "PageRank (PR) is the share of time that a random walk spends in a region [@page1999].",
 )
 TITLE = "the shares of the groups"
 N_PER_GROUP = 10
@@ -61,7 +60,7 @@ def strength_histogram(measured, options):
         caption=f"Strengths in {options.bins} bins.",
         numbers=lambda: pd.DataFrame({"from": edges[:-1], "regions": counts}),
         methods=["Strength is the sum of a region's weights."],
-        citations=["rubinov2010", PAGE1999],
+        citations=["rubinov2010", "page1999"],
     )
 
 
@@ -69,7 +68,7 @@ def strength_histogram(measured, options):
 def pagerank():
     """A new measure; nothing that was measured without it is left."""
     loaded_cohorts._demo.clear()
-    with HUB_MEASURES.temporarily(PAGERANK):
+    with REFERENCES.temporarily(PAGE1999), HUB_MEASURES.temporarily(PAGERANK):
         yield PAGERANK
     loaded_cohorts._demo.clear()
 
@@ -77,9 +76,8 @@ def pagerank():
 @pytest.fixture
 def histogram():
     about = {"takes": StrengthHistogramOptions, "page": "hubs"}
-    with all_figures().temporarily(
-        Figure(key="strength_histogram", name="Histogram of strengths", draw=strength_histogram, **about)
-    ) as registered:
+    shown = Figure(key="strength_histogram", name="Histogram of strengths", draw=strength_histogram, **about)
+    with REFERENCES.temporarily(PAGE1999), all_figures().temporarily(shown) as registered:
         yield registered
 
 
@@ -114,7 +112,7 @@ def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pageran
     np.testing.assert_allclose(np.sort(made.numbers["pagerank"]), np.sort(drawn))
     assert "PageRank (PR)" in _make_figure(cohort, curves).caption
     with bundle_of([scatter, curves], cohort) as archive:
-        assert PAGERANK.definition in archive.read("methods.md").decode()
+        assert cited(PAGERANK.definition) in archive.read("methods.md").decode()
         assert "@techreport{page1999" in archive.read("references.bib").decode()
         assert _make_figure(cohort, scatter).caption in captions_of(archive)
         assert _make_figure(cohort, curves).caption in captions_of(archive)
@@ -136,7 +134,7 @@ def test_measure_is_in_the_tables_of_the_command_line(pagerank, tmp_path, monkey
     numbers = pd.read_csv(tmp_path / "figure" / "numbers" / "hub_curves.csv")
     assert {"pagerank", "degree", "hub by PR"} <= set(numbers.columns)
     methods, references = methods_written(tmp_path / "figure", "hub_curves")
-    assert PAGERANK.definition in methods
+    assert cited(PAGERANK.definition) in methods
     assert "@techreport{page1999" in references
 
 
@@ -248,16 +246,19 @@ def mean_weight(n_regions: int, n_groups: int):
 @pytest.fixture
 def network():
     training = replace(NETWORK_TRAINING, epochs=2, warmup_epochs=0)
-    with SYSTEMS.temporarily(
-        NetworkSystem(
-            "mean-weight",
-            NETWORK,
-            "graph networks",
-            (WORK,),
-            paper=Published(auc=0.555),
-            build=mean_weight,
-            training=training,
-        )
+    with (
+        REFERENCES.temporarily(WORK),
+        SYSTEMS.temporarily(
+            NetworkSystem(
+                "mean-weight",
+                NETWORK,
+                "graph networks",
+                (WORK.key,),
+                paper=Published(auc=0.555),
+                build=mean_weight,
+                training=training,
+            )
+        ),
     ):
         st.cache_resource.clear()  # a system is there when the app starts: what other tests drew is not of it
         yield

@@ -18,7 +18,7 @@ from page_contents import array, as_shown, assert_no_error, badges, captions, fi
 from subjects_page import N_REGIONS, cohort_of, edit, press, table_file
 
 from biobgt import ChoiceNeeded, Cohort, InputError, Subject, brain_graph, functional_connectivity, load_atlas
-from biobgt.base.references import Reference
+from biobgt.base.references import REFERENCES, Reference
 from biobgt.data import connectivity as connectome
 from biobgt.data.atlas import BUNDLED, BundledAtlas, numbered_atlas
 from biobgt.data.edits import remove_subjects, set_groups
@@ -524,7 +524,8 @@ def atlas(tmp_path):
     table.assign(parts=["coast", "coast", "hills", "hills", "town", "town", "coast"]).to_csv(
         tmp_path / "island.csv", index=False
     )
-    with BUNDLED.temporarily(BundledAtlas("island7", "Island 7", r"island7", (CRUSOE,), tmp_path / "island.csv")):
+    atlas = BundledAtlas("island7", "Island 7", r"island7", (CRUSOE.key,), tmp_path / "island.csv")
+    with REFERENCES.temporarily(CRUSOE), BUNDLED.temporarily(atlas):
         yield load_atlas("island7")
 
 

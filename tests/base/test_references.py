@@ -1,7 +1,9 @@
 """Works to cite, and the glossary."""
 
+import pytest
+
 from biobgt.base.files import asset
-from biobgt.base.references import GLOSSARY, REFERENCES, bibliography, sorted_terms, work
+from biobgt.base.references import GLOSSARY, REFERENCES, Cited, bibliography, cited, cut, in_brackets, sorted_terms
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, EntanglementOptions
 
 
@@ -13,11 +15,38 @@ def test_every_entry_is_read_and_written_as_it_stands():
 
 
 def test_names_follow_the_number_of_authors_and_keep_their_accents():
-    assert work("meila2007").short == "Meilă 2007"
-    assert work("latora2001").short == "Latora and Marchiori 2001"
-    assert work("velickovic2018").entry.startswith("Veličković, P. et al. (2018). Graph Attention Networks.")
-    assert work("guimera2005").in_full == "Guimerà and Amaral, Nature 433:895 (2005), doi:10.1038/nature03288"
-    assert work("liu2024sparsity").in_full == "Liu et al., Neural Networks (2024)"
+    assert REFERENCES["meila2007"].short == "Meilă 2007"
+    assert REFERENCES["latora2001"].short == "Latora and Marchiori 2001"
+    assert REFERENCES["velickovic2018"].entry.startswith("Veličković, P. et al. (2018). Graph Attention Networks.")
+    assert REFERENCES["guimera2005"].in_full == "Guimerà and Amaral, Nature 433:895 (2005), doi:10.1038/nature03288"
+    assert REFERENCES["liu2024sparsity"].in_full == "Liu et al., Neural Networks (2024)"
+
+
+def test_sentences_are_cut_at_their_citations() -> None:
+    sentence = "Its (signed) AMI [AMI; @vinh2010], NE [@peng2025; @huang2024] and p [@freedman1983; 9 permutations]."
+    vinh, peng, huang, freedman = (REFERENCES[key] for key in ("vinh2010", "peng2025", "huang2024", "freedman1983"))
+    assert cut(sentence) == (
+        "Its (signed) AMI ",
+        Cited((vinh,), before="AMI"),
+        ", NE ",
+        Cited((peng, huang)),
+        " and p ",
+        Cited((freedman,), behind="9 permutations"),
+        ".",
+    )
+    assert cited(sentence) == (
+        "Its (signed) AMI (AMI; Vinh et al. 2010), NE (Peng et al. 2025; Huang et al. 2024) and p (Freedman and Lane "
+        "1983; 9 permutations)."
+    )
+    assert in_brackets(["peng2025", "huang2024"]) == " [@peng2025; @huang2024]"
+    assert in_brackets(()) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[a, b]", "[@nobody1900]", "a@b.org [x@y]", "[@vinh2010; @nobody1900]", "@vinh2010"]
+)
+def test_brackets_of_other_things_stay_text(text: str) -> None:
+    assert cited(text) == text
 
 
 def test_terms_are_whole_sentences_with_known_works() -> None:
@@ -25,7 +54,7 @@ def test_terms_are_whole_sentences_with_known_works() -> None:
         assert term.short.endswith(".")
         assert len(term.short) <= 120, "A tooltip holds one sentence."
         assert term.definition.endswith(".")
-        assert all(work(citation).short for citation in term.citations)
+        assert all(REFERENCES[citation].short for citation in term.citations)
 
 
 def test_words_that_the_app_uses_are_explained() -> None:

@@ -405,7 +405,7 @@ def test_figures_show_both_and_say_whose_they_are() -> None:
         labels = draw_on_paper(figure, PaperStyle()).axes[0].get_legend_handles_labels()[1]
         assert sorted(labels) == sorted(mark.name for mark in figure.marks)
         assert figure.caption.endswith(NOT_A_DIAGNOSIS)
-        assert "peng2025" in figure.citations
+        assert "[@peng2025]" in figure.methods[0]
 
 
 def test_figures_of_few_subjects_or_of_another_atlas_are_refused() -> None:

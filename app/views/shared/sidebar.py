@@ -8,7 +8,7 @@ from math import inf
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.base.references import sorted_terms, work
+from biobgt.base.references import cited, in_brackets, sorted_terms
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.graph import LEVELS, ThresholdRule, levels_of
 from biobgt.model.installed import fitting_model, installed_models
@@ -76,8 +76,7 @@ def _offer_glossary() -> None:
 
     def show_all() -> None:
         for term in sorted_terms():
-            cited = "; ".join(work(one).short for one in term.citations)
-            whole = f"{term.short} {term.definition}" + (f" ({cited})" if cited else "")
+            whole = cited(f"{term.short} {term.definition}{in_brackets(term.citations)}")
             st.markdown(f"**{term.term}**: {whole}")  # our own words, in Markdown
 
     if st.button("Glossary", key="glossary", type="tertiary", icon=":material/menu_book:"):

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.options import Registry
-from biobgt.base.references import Citation
 from biobgt.base.wording import listed
 from biobgt.data.connectivity import fisher_z
 
@@ -52,7 +51,7 @@ class Baseline:
         What kind of model it is, an adjective such as "linear"; stands before the key in tables of results.
     shrunk : bool
         Whether it takes Ledoit-Wolf correlations, which need series, instead of Pearson's.
-    citations : tuple of Citation
+    citations : tuple of str
     system : str
         Its key in ``biobgt benchmark``, where that is another.
     """
@@ -62,7 +61,7 @@ class Baseline:
     build: Callable[[float], BaselineModel]
     family: str = "linear"
     shrunk: bool = False
-    citations: tuple[Citation, ...] = ()
+    citations: tuple[str, ...] = ()
     system: str = ""
 
     @property

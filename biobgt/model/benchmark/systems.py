@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from biobgt.base.files import asset
 from biobgt.base.options import Registry, imported_later
-from biobgt.base.references import Citation
 from biobgt.model.benchmark.linear import BASELINES, Baseline, BaselineModel, LinearSVM, RandomForest
 from biobgt.model.presets import Preset, TrainingSettings, preset_named
 
@@ -82,7 +81,7 @@ class System:
         On the command line and in tables of results.
     title : str
     family : {"classical", "BioBGT", "graph transformers", "graph networks"}
-    citations : tuple of Citation
+    citations : tuple of str
     paper : Published
         What the paper reports of it.
     reason : str
@@ -92,7 +91,7 @@ class System:
     key: str
     title: str
     family: Family
-    citations: tuple[Citation, ...] = ()
+    citations: tuple[str, ...] = ()
     _: KW_ONLY
     paper: Published = Published()
     reason: str = ""
@@ -177,7 +176,7 @@ def _published(key: str, what: str, importance: Importance = "ne", preset: Prese
 
 
 def _network(
-    key: str, title: str, family: Family, cited: Citation, encoding: Encoding = _NOTHING, **about: Any
+    key: str, title: str, family: Family, cited: str, encoding: Encoding = _NOTHING, **about: Any
 ) -> NetworkSystem:
     """A network of :mod:`biobgt.model.benchmark.networks`.
 
@@ -188,7 +187,7 @@ def _network(
     return NetworkSystem(key, title, family, (cited,), build=build, encoding=encoding, **about)
 
 
-def _classical(key: str, what: str, model: Callable[[], BaselineModel], cited: Citation) -> ClassicalSystem:
+def _classical(key: str, what: str, model: Callable[[], BaselineModel], cited: str) -> ClassicalSystem:
     title = f"{what} on Fisher-z correlations"
     return ClassicalSystem.of(Baseline(key, title, lambda shrinkage: model(), "classical", citations=(cited,)))
 
