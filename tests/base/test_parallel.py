@@ -24,6 +24,9 @@ from biobgt.base.parallel import _map_on_cluster, map_subjects
 from biobgt.base.signals import interrupts_deferred
 
 double = partial(operator.mul, 2)
+# In which the functions of the tests are found.
+PATHS = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+ENVIRONMENT = {**os.environ, "PYTHONPATH": PATHS}
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -93,12 +96,8 @@ def test_processes_end_with_the_job_that_started_them(tmp_path, number):
     script, notes = tmp_path / "job.py", tmp_path / "notes"
     notes.mkdir()
     script.write_text(JOB)
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     job = subprocess.Popen(
-        [sys.executable, str(script), str(notes)],
-        env={**os.environ, "PYTHONPATH": paths},
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        [sys.executable, str(script), str(notes)], env=ENVIRONMENT, stderr=subprocess.DEVNULL, start_new_session=True
     )
     try:
         assert _until(lambda: len(_processes(notes)) == 2)
@@ -172,17 +171,11 @@ WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
 SCHEDULER = (sys.executable, "-m", "distributed.cli.dask_scheduler")
 
 
-def environment() -> dict[str, str]:
-    """In which the functions of the tests are found."""
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-    return {**os.environ, "PYTHONPATH": paths}
-
-
 @contextmanager
 def workers_of(address: str, n: int) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Single-threaded workers in processes of their own, that nobody starts again when they end."""
     command = [*WORKER, address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
-    started = [subprocess.Popen(command, env=environment(), stderr=subprocess.DEVNULL) for _ in range(n)]
+    started = [subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL) for _ in range(n)]
     try:
         with Client(address) as client:
             client.wait_for_workers(n, timeout=60)
@@ -198,7 +191,7 @@ def scheduler_process(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], s
     """A scheduler in a process of its own, that can be killed, and its address."""
     about = folder / "scheduler.json"
     options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(about)]
-    process = subprocess.Popen([*SCHEDULER, *options], env=environment(), stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*SCHEDULER, *options], env=ENVIRONMENT, stderr=subprocess.DEVNULL)
     try:
         while not about.exists():
             assert process.poll() is None

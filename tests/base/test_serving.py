@@ -145,37 +145,33 @@ def test_proxies_are_addresses() -> None:
             proxy_addresses([wrong])
 
 
-def test_whose_program_is_at_the_other_end(tmp_path: Path) -> None:
-    """Two ends of one connection: the browser's, of account 1001, and the server's, of account 1000."""
-    (tmp_path / "tcp").write_text(
-        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-        "   0: 0100007F:2135 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1000        0 111 1\n"
-        "   1: 0100007F:D431 0100007F:2135 01 00000000:00000000 00:00000000 00000000  1001        0 112 1\n"
-    )
-    server = ("127.0.0.1", 0x2135)
-    assert account_of_connection(("127.0.0.1", 0xD431), server, tables=tmp_path) == 1001
-    assert account_of_connection(("::ffff:127.0.0.1", 0xD431), server, tables=tmp_path) == 1001
-    assert account_of_connection(("127.0.0.1", 0xD432), server, tables=tmp_path) is None
-    assert account_of_connection(("127.0.0.1", 0xD431), server, tables=tmp_path / "none") is None
+CONNECTIONS = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:2135 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1000        0 111 1
+   1: 0100007F:D431 0100007F:2135 01 00000000:00000000 00:00000000 00000000  1001        0 112 1
+   2: 0300007F:D431 0100007F:2135 01 00000000:00000000 00:00000000 00000000  1002        0 113 1
+   3: 0400007F:D431 0100007F:2135 06 00000000:00000000 00:00000000 00000000     0        0 0 1
+"""
+CONNECTIONS_6 = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0000000000000000FFFF00000500007F:D431 0000000000000000FFFF00000100007F:2135 01 0:0 00:0 0  1003        0 114 1
+   1: 00000000000000000000000001000000:D431 00000000000000000000000001000000:2135 01 0:0 00:0 0  1004        0 115 1
+"""
 
 
-def test_the_same_port_at_another_address_is_another_program(tmp_path: Path) -> None:
-    """127.0.0.3 holds the port that the browser holds at 127.0.0.1; a connection that has ended has no owner."""
-    (tmp_path / "tcp").write_text(
-        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-        "   0: 0100007F:D431 0100007F:2135 01 00000000:00000000 00:00000000 00000000  1000        0 111 1\n"
-        "   1: 0300007F:D431 0100007F:2135 01 00000000:00000000 00:00000000 00000000  1001        0 112 1\n"
-        "   2: 0400007F:D431 0100007F:2135 06 00000000:00000000 00:00000000 00000000     0        0 0 1\n"
-    )
-    (tmp_path / "tcp6").write_text(
-        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-        "   0: 0000000000000000FFFF00000500007F:D431 0000000000000000FFFF00000100007F:2135 01 "
-        "00000000:00000000 00:00000000 00000000  1002        0 113 1\n"
-        "   1: 00000000000000000000000001000000:D431 00000000000000000000000001000000:2135 01 "
-        "00000000:00000000 00:00000000 00000000  1003        0 114 1\n"
-    )
-    server = ("127.0.0.1", 0x2135)
-    assert account_of_connection(("127.0.0.3", 0xD431), server, tables=tmp_path) == 1001
-    assert account_of_connection(("127.0.0.4", 0xD431), server, tables=tmp_path) is None
-    assert account_of_connection(("127.0.0.5", 0xD431), server, tables=tmp_path) == 1002
-    assert account_of_connection(("::1", 0xD431), ("::1", 0x2135), tables=tmp_path) == 1003
+@pytest.mark.parametrize(
+    ("address", "port", "account"),
+    [
+        ("127.0.0.1", 0xD431, 1001),  # the browser's end; the server's is of account 1000
+        ("::ffff:127.0.0.1", 0xD431, 1001),
+        ("127.0.0.1", 0xD432, None),
+        ("127.0.0.3", 0xD431, 1002),  # the same port at another address is another program
+        ("127.0.0.4", 0xD431, None),  # a connection that has ended has no owner
+        ("127.0.0.5", 0xD431, 1003),
+        ("::1", 0xD431, 1004),
+    ],
+)
+def test_whose_program_is_at_the_other_end(tmp_path: Path, address: str, port: int, account: int | None) -> None:
+    (tmp_path / "tcp").write_text(CONNECTIONS)
+    (tmp_path / "tcp6").write_text(CONNECTIONS_6)
+    server = ("::1" if address == "::1" else "127.0.0.1", 0x2135)
+    assert account_of_connection((address, port), server, tables=tmp_path) == account
+    assert account_of_connection((address, port), server, tables=tmp_path / "none") is None

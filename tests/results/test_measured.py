@@ -12,13 +12,7 @@ from biobgt.data.connectivity import TangentSpace, brain_graph, subject_connecti
 from biobgt.data.quality import mean_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import hub_table, measure_hubs
-from biobgt.hubs.evidence import (
-    HALVES,
-    compare_halves,
-    graph_agreement,
-    measure_half,
-    set_against_nulls,
-)
+from biobgt.hubs.evidence import HALVES, compare_halves, graph_agreement, measure_half, set_against_nulls
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, EntanglementOptions, HubAnalysisOptions, HubOptions
 from biobgt.hubs.table import explain_region, hub_correlation, measure_curves, subject_sweep
 from biobgt.results.measured import Measured
@@ -85,7 +79,7 @@ def test_a_result_is_measured_once(cohort, question):
     n_measured = len(watch.entered)
     assert n_measured == len(watch.left) > 0
     assert QUESTIONS[question](one) is first
-    assert QUESTIONS[question](one.of(cohort.ids[0])) is first
+    assert QUESTIONS[question](Measured(cohort, one.store, watch).of(cohort.ids[0])) is first, "the caller's store"
     assert len(watch.entered) == n_measured
 
 
@@ -198,12 +192,6 @@ def test_a_result_may_not_depend_on_the_graph_or_the_subject_or_depend_on_someth
     assert of_cohort(one, "ab") == ["ab"]
 
 
-def test_a_store_of_the_callers_is_used(cohort):
-    store = MemoryStore()
-    first = Measured(cohort, store).of(cohort.ids[0]).graph()
-    assert Measured(cohort, store).of(cohort.ids[0]).graph() is first
-
-
 def test_connectivity_and_graphs_are_the_direct_ones(cohort, measured, graph):
     subject = cohort.subjects[0]
     np.testing.assert_array_equal(measured.pearson(), subject_connectivity(subject))
@@ -216,18 +204,16 @@ def test_connectivity_and_graphs_are_the_direct_ones(cohort, measured, graph):
 
 
 def test_hubs_are_the_direct_ones(cohort, measured, graph, hubs):
-    how = {"gamma": 2.0, "perturbation": "remove", "rule": "sd", "share": 0.2}
-    expected = hub_table(graph, connectivity=subject_connectivity(cohort.subjects[0]), **how)
+    whole = subject_connectivity(cohort.subjects[0])
+    expected = hub_table(graph, connectivity=whole, gamma=2.0, perturbation="remove", rule="sd", share=0.2)
     expected.attrs = {}
     pd.testing.assert_frame_equal(measured.hub_table(OPTIONS), expected)
+    assert measured.strongest_hub(OPTIONS) == hubs.entanglement(2.0).argmax()
     assert measured.hub_correlation(OPTIONS, "degree") == hub_correlation(hubs, 2.0, "degree")
-    pd.testing.assert_frame_equal(
-        measured.hub_sweep("remove", ("degree",), (0.5, 2.0)), subject_sweep(hubs, (0.5, 2.0), measures=("degree",))
-    )
+    sweep = subject_sweep(hubs, (0.5, 2.0), measures=("degree",))
+    pd.testing.assert_frame_equal(measured.hub_sweep("remove", ("degree",), (0.5, 2.0)), sweep)
     curves = measured.hub_curves(OPTIONS, MEASURES)
-    direct = measure_curves(
-        graph, subject_connectivity(cohort.subjects[0]), GAMMAS, measures=MEASURES, perturbation="remove"
-    )
+    direct = measure_curves(graph, whole, GAMMAS, measures=MEASURES, perturbation="remove")
     for key, values in direct.at(2.0).items():
         np.testing.assert_array_equal(curves.at(2.0)[key], values)
     assert measured.hub_curves(HubOptions(0.77), MEASURES).gammas == (0.77,), "a γ beside the grid"
@@ -237,34 +223,22 @@ def test_hubs_are_the_direct_ones(cohort, measured, graph, hubs):
 
 
 def test_agreement_and_halves_are_the_direct_ones(cohort, measured, graph, hubs):
-    direct = graph_agreement(graph, GAMMAS, has_signal=hubs.has_signal, perturbation="remove")
-    assert measured.own_agreement("remove").at(2.0) == pytest.approx(direct.at(2.0))
-    null = graph_agreement(graph, GAMMAS, null=4, has_signal=hubs.has_signal, perturbation="remove")
+    how = {"has_signal": hubs.has_signal, "perturbation": "remove"}
+    own, null = graph_agreement(graph, GAMMAS, **how), graph_agreement(graph, GAMMAS, null=4, **how)
+    assert measured.own_agreement("remove").at(2.0) == pytest.approx(own.at(2.0))
     assert measured.null_agreement("remove", 4).at(2.0) == pytest.approx(null.at(2.0))
     assert measured.null_agreement("remove", 5).at(2.0) != pytest.approx(null.at(2.0))
-    for number in HALVES:
-        half = measure_half(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), number, perturbation="remove")
-        found = measured.half_hubs("remove", number)
-        np.testing.assert_array_equal(found.entanglement(2.0), half.entanglement(2.0))
-
-
-def test_evidence_is_measured_step_by_step_and_put_together(cohort, graph, hubs):
-    one = Measured(cohort).of(cohort.ids[0])
-    nulls = [one.null_agreement("remove", seed) for seed in (1, 4)]
-    own = graph_agreement(graph, GAMMAS, has_signal=hubs.has_signal, perturbation="remove")
-    found = one.agreement_against_nulls(OPTIONS, (1, 4))
+    nulls = [measured.null_agreement("remove", seed) for seed in (1, 4)]
+    found = measured.agreement_against_nulls(OPTIONS, (1, 4))
     assert found["partial"].n_nulls == 2
     assert vars(found["partial"]) == pytest.approx(vars(set_against_nulls(own, nulls, 2.0)["partial"]))
-    halves = [
-        measure_half(cohort.subjects[0], cohort.atlas, ConnectomeSettings(), number, perturbation="remove")
-        for number in HALVES
-    ]
+    where = (cohort.subjects[0], cohort.atlas, ConnectomeSettings())
+    halves = [measure_half(*where, number, perturbation="remove") for number in HALVES]
+    for number, half in zip(HALVES, halves, strict=True):
+        found = measured.half_hubs("remove", number)
+        np.testing.assert_array_equal(found.entanglement(2.0), half.entanglement(2.0))
     expected = compare_halves(*halves, 2.0, measures=list(HUB_MEASURES), top=0.2)
-    pd.testing.assert_frame_equal(one.halves_compared(OPTIONS), expected)
-
-
-def test_the_strongest_hub_has_the_highest_entanglement(measured, hubs):
-    assert measured.strongest_hub(OPTIONS) == hubs.entanglement(2.0).argmax()
+    pd.testing.assert_frame_equal(measured.halves_compared(OPTIONS), expected)
 
 
 def test_the_cohort_is_nobody(cohort):

@@ -81,12 +81,11 @@ def test_group_modules_are_numbered_alike(cohort, modules):
     np.testing.assert_array_equal(match_modules(groups["AD"].to_numpy(), groups["NC"].to_numpy()), groups["AD"])
 
 
-@pytest.mark.parametrize("workers", [2])
-def test_processes_change_nothing(cohort, hubs, modules, workers):
-    again = analyse_hubs(cohort, options=HubAnalysisOptions(gamma=0.7), workers=workers)
+def test_processes_change_nothing(cohort, hubs, modules):
+    again = analyse_hubs(cohort, options=HubAnalysisOptions(gamma=0.7), workers=2)
     for name, table in hubs.tables.items():
         np.testing.assert_allclose(again.tables[name]["node_entanglement"], table["node_entanglement"], atol=1e-12)
-    parallel = analyse_modules(cohort, options=ModuleOptions(runs=2), workers=workers)
+    parallel = analyse_modules(cohort, options=ModuleOptions(runs=2), workers=2)
     assert parallel.summary.equals(modules.summary)
 
 
@@ -107,10 +106,8 @@ def test_results_in_a_folder_are_the_same_and_are_not_measured_again(cohort, tmp
     settings, options = ConnectomeSettings(estimator="tangent"), HubAnalysisOptions(nulls=2)
     store = FolderStore(tmp_path, cohort_sha256(cohort))
     plain = analyse_hubs(cohort, settings, options), analyse_modules(cohort, settings)
-    kept = (
-        analyse_hubs(cohort, settings, options, workers=workers, store=store),
-        analyse_modules(cohort, settings, workers=workers, store=store),
-    )
+    run = {"workers": workers, "store": store}
+    kept = analyse_hubs(cohort, settings, options, **run), analyse_modules(cohort, settings, **run)
     for name in ("hubs.table.measure_hubs", "hubs.evidence.graph_agreement", "modules.structure.find_modules"):
         monkeypatch.setattr(f"biobgt.{name}", None)
     again = analyse_hubs(cohort, settings, options, store=store), analyse_modules(cohort, settings, store=store)
