@@ -1,10 +1,9 @@
 """What jobs share: what to read, how to make graphs, where to run, and what becomes of results."""
 
-import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
@@ -17,10 +16,9 @@ import typer
 from typer.models import OptionInfo
 
 from biobgt import __version__
-from biobgt.base.errors import InputError
-from biobgt.base.files import write_csv
+from biobgt.base.files import make_folder, write_csv
 from biobgt.base.folders import result_folder
-from biobgt.base.options import Option, Options, Registry
+from biobgt.base.options import Options, Registry
 from biobgt.base.wording import counted, listed
 from biobgt.cli.screen import print_line, print_notice, progress_bar
 from biobgt.data.cohort import Cohort
@@ -28,15 +26,11 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.model.presets import DEVICES, known_device
 from biobgt.readers import ImageOptions, ReadOptions
 from biobgt.readers.fetch import COHORT_WORDS, find_cohort
-from biobgt.readers.measurement import Orientation
 from biobgt.readers.phenotypes import TABLE_SUFFIXES
-from biobgt.training.options import CohortKind
 
 if TYPE_CHECKING:
     from biobgt.results.store import FolderStore
 
-# Arguments that several jobs share: what to read, how to make graphs, where to run.
-#
 # A job names what it wants, a cohort, settings or workers, and a decorator puts the arguments that make it in its
 # place.
 
@@ -44,11 +38,11 @@ if TYPE_CHECKING:
 Job = Callable[..., None]
 OutOption = Annotated[Path, typer.Option(help="Folder for the results; created if missing.")]
 DeviceOption = Annotated[str, typer.Option(help=f"{DEVICES}.", callback=known_device)]
+ModelOption = Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")]
 AtlasOption = Annotated[
     str | None,
     typer.Option(help="Name of a bundled atlas, an atlas table, or 'unknown'. Default: recognised from the files."),
 ]
-OrientationOption = Annotated[Orientation | None, typer.Option(help=ReadOptions.declared()["orientation"].help)]
 
 
 def takes(name: str, provider: Callable[..., Any], *, panel: str) -> Callable[[Job], Job]:
@@ -111,6 +105,24 @@ def read_arguments(
         return find_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
 
 
+def _parameters(kind: type[Options]) -> list[Parameter]:
+    """Options of the command line; one that holds several values may be repeated, and a register is listed."""
+    found, types = [], get_type_hints(kind)
+    for name, one in kind.declared().items():
+        type_, several = types[name], isinstance(one.default, tuple)
+        help_ = one.help or f"{one.title}."
+        if one.choices is not None and (isinstance(one.choices, Registry) or type_ is str):  # Typer lists a Literal's
+            help_ += f" One of {', '.join(map(str, one.choices))}."
+        if several:
+            type_ = list[str] | None
+        elif len(one.types) > 1:  # Typer reads one type
+            type_ = one.types[0] | None
+        annotation: Any = Annotated[type_, typer.Option(*((one.flag,) if one.flag else ()), help=help_)]
+        default = None if several else one.default
+        found.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+    return found
+
+
 def takes_options(name: str, kind: type[Options], *, panel: str) -> Callable[[Job], Job]:
     """Replace a job's parameter, a group of options, by one command-line option for each of its fields.
 
@@ -134,25 +146,6 @@ def takes_options(name: str, kind: type[Options], *, panel: str) -> Callable[[Jo
     return takes(name, provide, panel=panel)
 
 
-def _parameters(kind: type[Options]) -> list[Parameter]:
-    types = get_type_hints(kind)
-    return [_parameter(one, types[name]) for name, one in kind.declared().items()]
-
-
-def _parameter(one: Option, type_: Any) -> Parameter:
-    """An option of the command line; one that holds several values may be repeated, and a register is listed."""
-    several = isinstance(one.default, tuple)
-    flags = (one.flag,) if one.flag else ()
-    help_ = one.help or f"{one.title}."
-    if one.choices is not None and (isinstance(one.choices, Registry) or type_ is str):  # Typer lists a Literal's
-        help_ += f" One of {', '.join(map(str, one.choices))}."
-    if len(one.types) > 1:  # Typer reads one type
-        type_ = one.types[0] | None
-    annotation: Any = Annotated[(list[str] | None) if several else type_, typer.Option(*flags, help=help_)]
-    default = None if several else one.default
-    return Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
 ResultsOption = Annotated[
     Path | None,
     typer.Option(
@@ -166,9 +159,9 @@ ResultsOption = Annotated[
 class Where:
     """Where a job runs, and where its results are kept for the next one."""
 
-    workers: int | None
-    scheduler: str | None
-    results: Path | None
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes on this machine. Default: one per core.")] = None
+    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on instead.")] = None
+    results: ResultsOption = None
 
     def of(self, cohort: Cohort) -> dict[str, Any]:
         """The same as arguments of :mod:`biobgt.results.tables`."""
@@ -176,14 +169,7 @@ class Where:
         return {"workers": self.workers, "scheduler": self.scheduler, "tell": print_notice, "store": store}
 
 
-def _where(
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes on this machine. Default: one per core.")
-    ] = None,
-    scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler to run on instead.")] = None,
-    results: ResultsOption = None,
-) -> Where:
-    return Where(workers, scheduler, results)
+takes_workers = takes("where", Where, panel="Where to run")
 
 
 def chosen_settings(**chosen: Any) -> dict[str, Any]:
@@ -218,25 +204,6 @@ _of_graphs = [
 chosen_settings.__signature__ = Signature(_of_graphs)  # type: ignore[attr-defined]  # :func:`takes` reads it
 _settings_of.__signature__ = Signature([Parameter("cohort", Parameter.KEYWORD_ONLY), *_of_graphs])  # type: ignore[attr-defined]
 takes_settings = takes("settings", _settings_of, panel="Brain graph")
-takes_workers = takes("where", _where, panel="Where to run")
-
-# The options that jobs on models share: which cohort, of which files, which model, how many threads.
-
-
-_KIND = "Kind of cohort; 'folder' is any folder with a table of groups."
-KindsOption = Annotated[
-    list[str],  # typer takes no list of literals; the reader refuses a kind that it does not know
-    typer.Option(
-        "--cohort",
-        metavar="|".join(get_args(CohortKind)),
-        help=f"{_KIND} Several, each named by its own --cohort, train one network with a readout for each.",
-    ),
-]
-KindOption = Annotated[CohortKind, typer.Option("--cohort", help=_KIND)]
-DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")]
-PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
-ThreadsOption = Annotated[int | None, typer.Option(min=1, help="CPU threads. Default: all cores.")]
-ModelOption = Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")]
 
 # What jobs write: results that appear whole or not at all, and beside them how the subjects were read.
 
@@ -258,16 +225,6 @@ def results_folder(out: Path, *, job: str, manifest: bool = True) -> AbstractCon
     return result_folder(out, job=job, about=about, manifest=manifest)
 
 
-@contextmanager
-def results_file(out: Path) -> Iterator[Path]:
-    """Yield a file to write that becomes ``out`` when the job is done, together with any that are written beside it."""
-    if out.is_dir():
-        raise InputError(f"'{out}' is a folder: name a file in it.")
-    # A manifest is for folders of results, not for any folder in which somebody wants a table.
-    with results_folder(out.parent, job=out.name, manifest=False) as folder:
-        yield folder / out.name
-
-
 def typed_command(arguments: list[str]) -> str:
     """What was typed, without what belongs to a machine or changes no number: folders of data and runs, threads."""
     kept = ["biobgt"]
@@ -283,55 +240,22 @@ def typed_command(arguments: list[str]) -> str:
     return shlex.join(kept).encode("utf-8", "backslashreplace").decode()  # names of files need not be UTF-8
 
 
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV, with numbers to eight digits, in a folder that is made if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_csv(frame, path, index=False, float_format="%.8g")
-
-
-def write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], path: Path) -> None:
-    """Write how a result was made, one row per setting.
-
-    Parameters
-    ----------
-    cohort : Cohort
-    settings : ConnectomeSettings
-    options : mapping of str to plain values
-        Those of the job.
-    path : Path
-        A CSV file.
-    """
-    rows = {
-        "cohort": cohort.name,
-        "simulated": cohort.simulated,
-        "atlas": cohort.atlas.name,
-        "connectivity": cohort.kind.key,
-        **settings.as_dict(),
-        **options,
-    }
-    if not cohort.kind.functional:
-        rows["estimator"] = "none"
-    if settings.threshold == "none":
-        rows["level"] = ""
-    write_table(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), path)
-
-
-def write_model(card: Mapping[str, Any], path: Path) -> None:
-    """Write which model made a result, from its card, so that the result can be told from another model's."""
-    said = {
-        "model": card["name"],
-        "weights_sha256": card["sha256"],
-        "simulated": card["simulated"],
-        "atlas": card["atlas"],
-        "headline": card["headline"],
-        "version": __version__,
-    }
-    path.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 def write_reading(cohort: Cohort, folder: Path) -> None:
     """Write where every subject came from and what was refused, and say so if anything was."""
-    write_csv(sources(cohort), folder / "sources.csv", index=False)
+    sources = [
+        {
+            "subject": subject.id,
+            "file": source.file,
+            "bytes": source.n_bytes,
+            "sha256": source.sha256,
+            "reader": source.reader,
+            "options": "; ".join(f"{key}={value}" for key, value in source.options.items()),
+        }
+        for subject in cohort
+        if (source := subject.source) is not None
+    ]
+    make_folder(folder)
+    write_csv(pd.DataFrame(sources), folder / "sources.csv", index=False)
     write_csv(refusals(cohort), folder / "refused.csv", index=False)
     if cohort.refused:
         first = cohort.refused[0]
@@ -362,21 +286,3 @@ def print_simulated(cohort: Cohort) -> None:
 def refusals(cohort: Cohort) -> pd.DataFrame:
     """One row per file that was refused."""
     return pd.DataFrame([{"file": item.file, "why": item.reason} for item in cohort.refused], columns=["file", "why"])
-
-
-def sources(cohort: Cohort) -> pd.DataFrame:
-    """One row per subject: its file, size, hash, and how it was read."""
-    return pd.DataFrame(
-        [
-            {
-                "subject": subject.id,
-                "file": subject.source.file,
-                "bytes": subject.source.n_bytes,
-                "sha256": subject.source.sha256,
-                "reader": subject.source.reader,
-                "options": "; ".join(f"{key}={value}" for key, value in subject.source.options.items()),
-            }
-            for subject in cohort
-            if subject.source is not None
-        ]
-    )

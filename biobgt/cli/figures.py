@@ -128,16 +128,13 @@ def _from_file(path: Path, figure: str, reading: _Reading) -> _Asked:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise InputError(f"The request '{path}' cannot be read. Give a .json file of an exported bundle.") from None
-    if figure == PANELS:
-        asked = PanelsRequest.from_json(text)
-        first = next((panel for panel in asked.panels if panel.cohort.own), asked.panels[0])
-        cohorts = {first.cohort: _find_cohort(reading, first)[0]}
-        others = dict.fromkeys(panel.cohort for panel in asked.panels if panel.cohort != first.cohort)
-        return asked, cohorts | {ref: ref.draw() for ref in others}
-    request = FigureRequest.from_json(text)
-    if request.figure != figure:
-        raise InputError(f"The request '{path}' is for the figure '{request.figure}', not '{figure}'.")
-    return request, {request.cohort: _find_cohort(reading, request)[0]}
+    asked = PanelsRequest.from_json(text) if figure == PANELS else FigureRequest.from_json(text)
+    if isinstance(asked, FigureRequest) and asked.figure != figure:
+        raise InputError(f"The request '{path}' is for the figure '{asked.figure}', not '{figure}'.")
+    panels = (asked,) if isinstance(asked, FigureRequest) else asked.panels
+    first = next((panel for panel in panels if panel.cohort.own), panels[0])
+    others = dict.fromkeys(panel.cohort for panel in panels if panel.cohort != first.cohort)
+    return asked, {first.cohort: _find_cohort(reading, first)[0]} | {ref: ref.draw() for ref in others}
 
 
 def _from_options(

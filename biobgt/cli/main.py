@@ -4,7 +4,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from io import TextIOWrapper
@@ -24,7 +24,7 @@ from biobgt.cli.screen import err, escape_controls, print_line
 _OPTIONS: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "pretty_exceptions_enable": False}
 
 
-def commands(places: Mapping[str, str], *, help: str) -> typer.Typer:
+def _commands(places: Mapping[str, str], *, help: str) -> typer.Typer:
     """Make a list of commands.
 
     Parameters
@@ -46,8 +46,12 @@ def commands(places: Mapping[str, str], *, help: str) -> typer.Typer:
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             if cmd_name not in places:
                 return super().get_command(ctx, cmd_name)
-            make = _listed if self.listing else _loaded
-            return make(cmd_name, places[cmd_name], self.rich_markup_mode)
+            module, function = places[cmd_name].split(":")
+            if self.listing:
+                return TyperCommand(
+                    cmd_name, help=first_paragraph(module, function), rich_markup_mode=self.rich_markup_mode
+                )
+            return _loaded(cmd_name, getattr(import_module(module), function), self.rich_markup_mode)
 
         def format_help(self, ctx: Any, formatter: Any) -> None:
             self.listing = True
@@ -59,19 +63,13 @@ def commands(places: Mapping[str, str], *, help: str) -> typer.Typer:
     return typer.Typer(cls=Commands, help=help, **_OPTIONS)
 
 
-def _loaded(name: str, place: str, markup: MarkupMode) -> Any:
-    module, function = place.split(":")
-    callback = getattr(import_module(module), function)
+def _loaded(name: str, callback: Callable[..., None], markup: MarkupMode) -> Any:
     # What a command does, and its examples, one per line; other sections of the docstring are left out.
     text, *sections = re.split(r"^(\w+)\n-+\n", inspect.getdoc(callback) or "", flags=re.MULTILINE)
     examples = dict(zip(sections[::2], sections[1::2], strict=True)).get("Examples", "").strip().splitlines()
     epilog = "\n\n".join(("Examples:", *examples)) if examples else None
     info = CommandInfo(name=name, callback=callback, help=text.strip(), epilog=epilog)
     return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=markup)
-
-
-def _listed(name: str, place: str, markup: MarkupMode) -> TyperCommand:
-    return TyperCommand(name, help=first_paragraph(*place.split(":")), rich_markup_mode=markup)
 
 
 def first_paragraph(module: str, function: str) -> str:
@@ -82,9 +80,6 @@ def first_paragraph(module: str, function: str) -> str:
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
     found = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function)
     return (ast.get_docstring(found) or "").split("\n\n")[0]
-
-
-# The frame of the command line: the list of jobs, and how errors end.
 
 
 JOBS = {
@@ -104,8 +99,8 @@ JOBS = {
     "demo": "biobgt.cli.subjects:demo",
     "atlases": "biobgt.cli.subjects:atlases",
 }
-app = commands(JOBS, help="BioBGT Explorer: hubs, functional modules and transformer attention in brain networks.")
-fetch = commands({"abide": "biobgt.cli.subjects:abide"}, help="Fetch a public cohort.")
+app = _commands(JOBS, help="BioBGT Explorer: hubs, functional modules and transformer attention in brain networks.")
+fetch = _commands({"abide": "biobgt.cli.subjects:abide"}, help="Fetch a public cohort.")
 app.add_typer(fetch, name="fetch")
 
 

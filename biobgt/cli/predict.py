@@ -4,16 +4,17 @@ Subjects go through the model a few at a time, so that memory does not grow with
 that the model cannot be asked about is named with the reason, and the others are asked about.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
 import typer
 
-from biobgt.base.arrays import FloatArray
+from biobgt import __version__
 from biobgt.base.errors import InputError, Refusal
 from biobgt.base.files import file_names, write_csv
 from biobgt.base.kept import NoStore
@@ -27,17 +28,14 @@ from biobgt.cli.arguments import (
     print_simulated,
     reads_cohort,
     refusals,
-    results_file,
     results_folder,
-    write_model,
     write_reading,
 )
 from biobgt.cli.screen import print_line, print_table, progress_bar
-from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.cohort import Cohort
 from biobgt.results.measured import Measured
 
 if TYPE_CHECKING:
-    from biobgt.model.ensemble import SubjectExplanation
     from biobgt.model.installed import InstalledModel
 
 
@@ -62,12 +60,15 @@ def predict(
         raise InputError(
             f"Predictions are written as a .csv file: give --out a name that ends in .csv, not '{out.name}'."
         )
+    if out.is_dir():
+        raise InputError(f"'{out}' is a folder: name a file in it.")
     chosen, measured = _asked(cohort, model, device, results)
-    with results_file(out) as file:
+    # A manifest is for folders of results, not for any folder in which somebody wants a table.
+    with results_folder(out.parent, job=out.name, manifest=False) as folder:
         with progress_bar("Predicting") as progress:
             table = measured.of(None).predictions(chosen, progress)
-        write_csv(table, file, index=False, float_format="%.6f")
-        write_model(chosen.card, file.with_name(f"{out.stem}_model.json"))
+        write_csv(table, folder / out.name, index=False, float_format="%.6f")
+        _write_model(chosen.card, folder / f"{out.stem}_model.json")
     print_line(chosen.card["headline"])
     print_simulated(cohort)
     print_table(table, title=f"Predictions of {chosen.card['name']}")
@@ -100,11 +101,9 @@ def attention(
     """
     chosen, measured = _asked(cohort, model, device, results)
     with results_folder(out, job="attention") as folder:
-        seen = _Seen(cohort.atlas.labelling(next(iter(cohort.atlas.labels))) if cohort.atlas.labels else None)
-        used = _look_at_each(measured, chosen, seen, folder)
-        seen.write(used, folder)
+        used = _write_attention(measured, chosen, folder)
         write_reading(used, folder)
-        write_model(chosen.card, folder / "model.json")
+        _write_model(chosen.card, folder / "model.json")
     print_line(chosen.card["headline"])
     print_simulated(used)
     print_line(f"Attention of {counted(len(used), 'subject')} written to {out}. {NOT_A_DIAGNOSIS}")
@@ -119,48 +118,17 @@ def _asked(cohort: Cohort, model: str, device: str, results: Path | None) -> "tu
     return chosen, Measured(cohort, folder_store(results, cohort) or NoStore())
 
 
-@dataclass
-class _Seen:
-    """What is kept of each subject's attention: a few numbers per region or module, not the matrices."""
+def _write_attention(measured: Measured, model: "InstalledModel", folder: Path) -> Cohort:
+    """Write every subject's attention, and tables of a few numbers per region or module with a row per subject.
 
-    labels: Sequence[str | None] | None
-    received: list[FloatArray] = field(default_factory=list)
-    contrasts: list[float] = field(default_factory=list)
-    blocks: list[FloatArray] = field(default_factory=list)
-    modules: tuple[str, ...] = ()
+    Returns the cohort of those that have an attention, the others among its refusals.
+    """
+    from biobgt.model.attention import attention_received, select_attention
+    from biobgt.modules import module_blocks, module_contrast
 
-    def add(self, own: "SubjectExplanation") -> None:
-        """Take what a model saw in one subject."""
-        from biobgt.model.attention import attention_received, select_attention
-        from biobgt.modules import module_blocks, module_contrast
-
-        mean = own.attention[0].mean(axis=(0, 1))
-        self.received.append(attention_received(select_attention(own.attention[0])))
-        self.contrasts.append(float(module_contrast(mean[None], own.modules)[0]))
-        if self.labels is not None:
-            blocks = module_blocks(mean[None], self.labels)
-            self.blocks.append(blocks.values[0].ravel())
-            self.modules = blocks.modules
-
-    def write(self, cohort: Cohort, folder: Path) -> None:
-        """Write the tables, a row per subject."""
-        who = pd.DataFrame({"subject": cohort.ids, "group": [subject.group for subject in cohort]})
-        contrasts = who.assign(within_over_between=self.contrasts)
-        write_csv(contrasts, folder / "module_contrast.csv", index=False)
-        regions = pd.DataFrame(np.stack(self.received), columns=list(cohort.atlas.regions))
-        write_csv(pd.concat([who, regions], axis=1), folder / "attention_received.csv", index=False)
-        if self.blocks:
-            names = [f"{looking} -> {looked_at}" for looking in self.modules for looked_at in self.modules]
-            values = pd.DataFrame(np.stack(self.blocks), columns=names)
-            write_csv(pd.concat([who, values], axis=1), folder / "module_blocks.csv", index=False)
-
-
-def _look_at_each(measured: Measured, model: "InstalledModel", seen: _Seen, folder: Path) -> Cohort:
-    """Write each subject's attention and return the cohort of those that have one, the others among its refusals."""
-    cohort = measured.cohort
-    files = file_names(cohort.ids)
-    kept: list[Subject] = []
-    refused: list[Refusal] = []
+    cohort, files = measured.cohort, file_names(measured.cohort.ids)
+    labels = cohort.atlas.labelling(next(iter(cohort.atlas.labels))) if cohort.atlas.labels else None
+    kept, refused, received, contrasts, blocks = [], [], [], [], []
     (folder / "attention").mkdir()
     with progress_bar("Attention") as progress:
         for number, subject in enumerate(cohort, start=1):
@@ -170,9 +138,34 @@ def _look_at_each(measured: Measured, model: "InstalledModel", seen: _Seen, fold
                 refused.append(Refusal(subject.origin, str(error)))
             else:
                 np.savez_compressed(folder / "attention" / f"{files[subject.id]}.npz", attention=own.attention[0])
-                seen.add(own)
+                mean = own.attention[0].mean(axis=(0, 1))[None]
                 kept.append(subject)
+                received.append(attention_received(select_attention(own.attention[0])))
+                contrasts.append(float(module_contrast(mean, own.modules)[0]))
+                blocks += [] if labels is None else [module_blocks(mean, labels)]
             progress(number, len(cohort))
     if not kept:
         raise InputError(refused[0].reason)
-    return replace(cohort, subjects=tuple(kept), refused=(*cohort.refused, *refused))
+    used = replace(cohort, subjects=tuple(kept), refused=(*cohort.refused, *refused))
+    who = pd.DataFrame({"subject": used.ids, "group": [subject.group for subject in used]})
+    write_csv(who.assign(within_over_between=contrasts), folder / "module_contrast.csv", index=False)
+    tables = {"attention_received.csv": pd.DataFrame(np.stack(received), columns=list(cohort.atlas.regions))}
+    if blocks:
+        names = [f"{looking} -> {looked_at}" for looking in blocks[0].modules for looked_at in blocks[0].modules]
+        tables["module_blocks.csv"] = pd.DataFrame([one.values[0].ravel() for one in blocks], columns=names)
+    for file, values in tables.items():
+        write_csv(pd.concat([who, values], axis=1), folder / file, index=False)
+    return used
+
+
+def _write_model(card: Mapping[str, Any], path: Path) -> None:
+    """Write which model made a result, from its card, so that the result can be told from another model's."""
+    said = {
+        "model": card["name"],
+        "weights_sha256": card["sha256"],
+        "simulated": card["simulated"],
+        "atlas": card["atlas"],
+        "headline": card["headline"],
+        "version": __version__,
+    }
+    path.write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -76,8 +76,12 @@ def _print_cohort(cohort: Cohort, quality: pd.DataFrame) -> None:
             print_table(
                 flagged[["subject", column]], title=f"Quality {column}: {counted(len(flagged), 'subject')}", limit=10
             )
-    _print_names("Without a row in the phenotype table", cohort.unmatched_subjects)
-    _print_names("In the phenotype table, but without data", cohort.unmatched_rows)
+    for what, names in (
+        ("Without a row in the phenotype table", cohort.unmatched_subjects),
+        ("In the phenotype table, but without data", cohort.unmatched_rows),
+    ):
+        if names:
+            print_line(f"{what} ({len(names)}): {', '.join(names[:10])}{', …' if len(names) > 10 else ''}")
     if cohort.refused:
         print_table(refusals(cohort), title=f"Refused: {len(cohort.refused)}", limit=50)
 
@@ -111,18 +115,11 @@ def connectome(
             for ending, contents in graph_files(graph, key=format_, nodes=nodes).items():
                 (folder / "graphs" / f"{files[graph.subject]}{ending}").write_bytes(contents)
             isolated = int(np.count_nonzero(~graph.weights.any(axis=0)))
-            rows.append(
-                {
-                    "subject": graph.subject,
-                    "edges": graph.n_edges,
-                    "density": graph.density,
-                    "isolated regions": isolated,
-                }
-            )
+            rows.append((graph.subject, graph.n_edges, graph.density, isolated))
             progress(i, len(cohort))
         write_reading(cohort, folder)
     print_settings(cohort, settings)
-    print_table(pd.DataFrame(rows), title="Brain graphs")
+    print_table(pd.DataFrame(rows, columns=["subject", "edges", "density", "isolated regions"]), title="Brain graphs")
     print_line(f"{counted(len(rows), 'graph')} written to {out}")
 
 
@@ -195,8 +192,3 @@ def abide(options: FetchOptions, out: OutOption) -> None:
     with keeping(kept), progress_bar("Fetching") as progress:
         folder = fetch_abide(out, options, progress=progress)
     print_line(f"Fetched to {folder}. To see what it contains: biobgt info {folder}")
-
-
-def _print_names(what: str, names: tuple[str, ...]) -> None:
-    if names:
-        print_line(f"{what} ({len(names)}): {', '.join(names[:10])}{', …' if len(names) > 10 else ''}")

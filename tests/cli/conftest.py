@@ -31,6 +31,18 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return call
 
 
+@pytest.fixture
+def done(run: Run) -> Run:
+    """Run a job that comes to its end."""
+
+    def call(*arguments: object) -> Ended:
+        ended = run(*arguments)
+        assert ended.code == 0, ended.err
+        return ended
+
+    return call
+
+
 @pytest.fixture(scope="session")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of three simulated subjects a group, NC, MCI and AD, on AAL-90."""

@@ -36,8 +36,8 @@ def options(started: list[list[str]]) -> dict[str, list[str]]:
     return found
 
 
-def test_it_starts_on_this_machine_only(run, started) -> None:
-    assert run("app", "--port", "8600", "--no-browser").code == 0
+def test_it_starts_on_this_machine_only(done, started) -> None:
+    done("app", "--port", "8600", "--no-browser")
     said = options(started)
     assert said["--server.address"] == ["localhost"]
     assert said["--server.port"] == ["8600"]
@@ -71,11 +71,11 @@ def test_public_without_a_name_does_not_start(run, started, monkeypatch) -> None
     assert started == []
 
 
-def test_public_with_a_password(run, started, monkeypatch) -> None:
+def test_public_with_a_password(run, done, started, monkeypatch) -> None:
     monkeypatch.setenv("BIOBGT_PASSWORD", "short")
     assert "at least 12" in run(*PUBLIC).err
     monkeypatch.setenv("BIOBGT_PASSWORD", "correct horse battery")
-    assert run(*PUBLIC).code == 0
+    done(*PUBLIC)
     said = options(started)
     assert said["--server.allowedHosts"][0] == "explorer.lab.example"
     assert said["--browser.serverAddress"] == ["explorer.lab.example"]
@@ -83,17 +83,17 @@ def test_public_with_a_password(run, started, monkeypatch) -> None:
     assert not any("correct horse" in part for part in started[0])  # every user of the machine sees a command line
 
 
-def test_only_proxies_that_were_named_are_believed(run, started, monkeypatch) -> None:
+def test_only_proxies_that_were_named_are_believed(run, done, started, monkeypatch) -> None:
     monkeypatch.setenv("BIOBGT_PASSWORD", "correct horse battery")
     assert "--proxy" in run(*PUBLIC, "--proxy", "*").err
     assert started == []
-    assert run(*PUBLIC).code == 0
+    done(*PUBLIC)
     assert os.environ["FORWARDED_ALLOW_IPS"] == ""
-    assert run(*PUBLIC, "--proxy", "127.0.0.1", "--proxy", "10.0.0.0/24").code == 0
+    done(*PUBLIC, "--proxy", "127.0.0.1", "--proxy", "10.0.0.0/24")
     assert os.environ["FORWARDED_ALLOW_IPS"] == "127.0.0.1,10.0.0.0/24"
 
 
-def test_public_with_openid_connect(run, started, monkeypatch, tmp_path: Path) -> None:
+def test_public_with_openid_connect(run, done, started, monkeypatch, tmp_path: Path) -> None:
     secrets = tmp_path / "secrets.toml"
     secrets.write_text(AUTH.replace("client_id", "client"))
     assert "client_id" in run(*PUBLIC, "--secrets", secrets).err
@@ -108,5 +108,5 @@ def test_public_with_openid_connect(run, started, monkeypatch, tmp_path: Path) -
     assert "needs HTTPX:" in run(*PUBLIC, "--secrets", secrets).err
     assert started == []
     monkeypatch.setattr(command, "find_spec", lambda name: object())
-    assert run(*PUBLIC, "--secrets", secrets).code == 0
+    done(*PUBLIC, "--secrets", secrets)
     assert options(started)["--secrets.files"] == [str(secrets)]

@@ -4,7 +4,6 @@ import re
 import shlex
 import shutil
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -15,8 +14,7 @@ import pytest
 import scipy.io
 import typer
 import typer.main
-from cli_process import biobgt
-from ended_jobs import Run
+from ended_jobs import Run, biobgt, refused
 from nilearn.datasets import load_mni152_template
 from nilearn.image import new_img_like
 
@@ -24,7 +22,7 @@ from biobgt import ConnectomeSettings, ImageOptions, ReadOptions, read_cohort
 from biobgt.base.files import file_names
 from biobgt.cli import screen
 from biobgt.cli.main import JOBS, app, first_paragraph
-from biobgt.cli.models import tell
+from biobgt.cli.models import _tell
 from biobgt.cli.screen import print_table
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.simulate import demo_cohort
@@ -37,16 +35,14 @@ from biobgt.training.options import BenchmarkOptions, CohortKind, EvaluationOpti
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    result = biobgt("demo", "ad", "--n-per-group", 2, "--out", folder)
-    assert result.returncode == 0, result.stderr
+    assert biobgt("demo", "ad", "--n-per-group", 2, "--out", folder).code == 0
     return folder
 
 
 def test_help_lists_the_jobs():
     result = biobgt("--help")
-    assert result.returncode == 0
-    for job in ("info", "connectome", "demo", "atlases", "fetch"):
-        assert job in result.stdout
+    assert result.code == 0
+    assert all(job in result.out for job in ("info", "connectome", "demo", "atlases", "fetch"))
 
 
 def test_version(run):
@@ -62,9 +58,8 @@ def test_the_demo_is_read_back_as_it_was_drawn_and_stays_marked(demo):
     np.testing.assert_allclose(cohort["sim-AD-001"].series, drawn["sim-AD-001"].series, rtol=1e-5)
 
 
-def test_info(run, demo, tmp_path):
-    ended = run("info", demo, "--out", tmp_path / "tables")
-    assert ended.code == 0
+def test_info(done, demo, tmp_path):
+    ended = done("info", demo, "--out", tmp_path / "tables")
     assert "6 subjects · AAL-90 (cerebrum) (90 regions) · series" in ended.out
     assert "SIMULATED: 6 of the subjects" in ended.out
     assert "Atlas: AAL-90 (cerebrum), told by the region names." in ended.out
@@ -75,22 +70,20 @@ def test_info(run, demo, tmp_path):
     assert sources["sha256"].str.len().eq(64).all()
 
 
-def test_info_says_that_regions_have_the_same_series(run, tmp_path, bold):
+def test_info_says_that_regions_have_the_same_series(done, tmp_path, bold):
     series = bold(150, 40)
     series[:, 5:35] = series[:, [5]]
     names = [f"area {letter}{i}" for i in range(20) for letter in "LR"]
     pd.DataFrame(series, columns=names).to_csv(tmp_path / "s.csv", index=False)
-    ended = run("info", tmp_path / "s.csv")
-    assert ended.code == 0, ended.err
+    ended = done("info", tmp_path / "s.csv")
     assert "same series" in ended.out
     said = " ".join(ended.out.replace("│", " ").split())
     assert "30 regions (area R2, area L3, area R3, …) have the same series as another region" in said
 
 
-def test_connectome_writes_the_graphs(run, demo, tmp_path):
+def test_connectome_writes_the_graphs(done, demo, tmp_path):
     arguments = ("--sign", "signed", "--threshold", "proportional", "--level", 0.1)
-    ended = run("connectome", demo, "--out", tmp_path, *arguments)
-    assert ended.code == 0, ended.err
+    done("connectome", demo, "--out", tmp_path, *arguments)
     weights = pd.read_csv(tmp_path / "graphs" / "sim-MCI-002.csv", index_col=0)
     subject = read_cohort(demo)["sim-MCI-002"]
     fc = functional_connectivity(subject.series)
@@ -102,8 +95,7 @@ def test_connectome_writes_the_graphs(run, demo, tmp_path):
 
 def test_hubs_and_modules_write_tables_of_one_subject_side_by_side(demo, tmp_path):
     for job in ("hubs", "modules"):
-        result = biobgt(job, demo / "sim-NC-001.tsv", "--out", tmp_path, "--workers", 1)
-        assert result.returncode == 0, result.stderr
+        assert biobgt(job, demo / "sim-NC-001.tsv", "--out", tmp_path, "--workers", 1).code == 0
     hubs = pd.read_csv(tmp_path / "hubs" / "sim-NC-001.csv")
     assert len(hubs) == 90
     assert hubs["node_entanglement_hub"].sum() == 9
@@ -114,13 +106,12 @@ def test_hubs_and_modules_write_tables_of_one_subject_side_by_side(demo, tmp_pat
     assert pd.read_csv(tmp_path / "sources.csv")["sha256"].str.len().tolist() == [64]
 
 
-def test_refused_files_are_said_and_listed(run, demo, tmp_path):
+def test_refused_files_are_said_and_listed(done, demo, tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
     (folder / "good.tsv").write_text((demo / "sim-NC-001.tsv").read_text())
     (folder / "bad.tsv").write_text("")
-    ended = run("connectome", folder, "--out", tmp_path / "out")
-    assert ended.code == 0
+    ended = done("connectome", folder, "--out", tmp_path / "out")
     assert "Refused: 1 file; refused.csv says why" in ended.out
     assert pd.read_csv(tmp_path / "out" / "refused.csv")["why"].tolist() == ["The file is empty."]
 
@@ -140,29 +131,22 @@ def test_atlases(run):
         (("connectome", "{demo}", "--out", "x", "--threshold", "proportional", "--level", "3"), "keeps a share"),
         (("connectome", "{demo}", "--out", "{demo}/participants.tsv"), "cannot be made"),
         (("hubs", "{demo}", "--out", "{demo}/h", "--seed", "-1"), "The option 'seed' is -1"),
+        (("hubs", "{demo}", "--out", "{demo}/h", "--nulls", "-1"), "The option 'nulls' is -1"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(run, demo, arguments, sentence):
-    ended = run(*(str(argument).format(demo=demo) for argument in arguments))
-    assert ended.code == 2
-    assert sentence in ended.err
-    assert "Traceback" not in ended.err
-    assert ended.out == ""
+    refused(run(*(str(argument).format(demo=demo) for argument in arguments)), sentence)
 
 
 def test_bad_input_ends_the_process_with_one_sentence_and_exit_code_2():
-    result = biobgt("info", "nowhere")
-    assert result.returncode == 2
-    assert "There is no file or folder 'nowhere'." in result.stderr
-    assert "Traceback" not in result.stderr
-    assert result.stdout == ""
+    refused(biobgt("info", "nowhere"), "There is no file or folder 'nowhere'.")
 
 
 @pytest.mark.parametrize("arguments", [("--debug", "info", "nowhere"), ("info", "nowhere", "--debug")])
 def test_debug_shows_the_traceback(arguments):
     result = biobgt(*arguments)
-    assert result.returncode != 0
-    assert "Traceback" in result.stderr
+    assert result.code != 0
+    assert "Traceback" in result.err
 
 
 def test_file_names_are_made_safe_and_stay_apart():
@@ -188,47 +172,40 @@ def image(tmp_path, rng):
     return path
 
 
-def test_a_mat_file(run, tmp_path, bold):
+def test_a_mat_file(done, tmp_path, bold):
     scipy.io.savemat(tmp_path / "sub-01.mat", {"ROISignals": bold(150, 90)})
-    ended = run("info", tmp_path / "sub-01.mat", "--atlas", "aal90")
-    assert ended.code == 0, ended.err
+    ended = done("info", tmp_path / "sub-01.mat", "--atlas", "aal90")
     assert "1 subject · AAL-90 (cerebrum) (90 regions) · series" in ended.out
 
 
-def test_a_zip(run, tmp_path, bold):
+def test_a_zip(done, tmp_path, bold):
     with zipfile.ZipFile(tmp_path / "study.zip", "w") as archive:
         for i in range(3):
             rows = "\n".join(",".join(map(str, row)) for row in bold(150, 116))
             archive.writestr(f"study/sub-0{i}.csv", rows)
         archive.writestr("study/participants.tsv", "participant_id\tgroup\nsub-00\tNC\nsub-01\tAD\nsub-02\tAD\n")
-    ended = run("info", tmp_path / "study.zip", "--atlas", "aal116")
-    assert ended.code == 0, ended.err
+    ended = done("info", tmp_path / "study.zip", "--atlas", "aal116")
     assert "3 subjects · AAL-116" in ended.out
     assert "Groups: 1 NC, 2 AD" in ended.out
 
 
-def test_an_image_with_an_atlas(run, image):
-    ended = run("info", image, "--atlas", "dosenbach160", "--radius", 8)
-    assert ended.code == 0, ended.err
+def test_an_image_with_an_atlas(done, image):
+    ended = done("info", image, "--atlas", "dosenbach160", "--radius", 8)
     assert "1 subject · Dosenbach 160" in ended.out
     subject = read_cohort(image, atlas="dosenbach160")["sub-07"]
     assert subject.n_timepoints == 30
     assert subject.source.options["regions"] == "spheres of 5 mm"
 
 
-def test_real_abide_files(run, shared_data):
-    ended = run("info", shared_data / "raw" / "abide" / "NYU_0050952_rois_cc200.1D")
-    assert ended.code == 0, ended.err
+def test_real_abide_files(done, shared_data):
+    ended = done("info", shared_data / "raw" / "abide" / "NYU_0050952_rois_cc200.1D")
     assert "1 subject · Craddock CC200 (200 regions) · series" in ended.out
 
 
-def test_a_real_cni_folder(run, shared_data):
+def test_a_real_cni_folder(run, done, shared_data):
     folder = shared_data / "raw" / "cni2019"
-    asked = run("info", folder)
-    assert asked.code == 2
-    assert "Choose atlas: aal116 or cc200." in asked.err
-    ended = run("info", folder, "--atlas", "aal116")
-    assert ended.code == 0, ended.err
+    refused(run("info", folder), "Choose atlas: aal116 or cc200.")
+    ended = done("info", folder, "--atlas", "aal116")
     assert "4 subjects · AAL-116" in ended.out
     assert "Groups: 2 NC, 2 ADHD" in ended.out
 
@@ -279,61 +256,34 @@ DRAWN = {
 
 
 @pytest.mark.parametrize("command", DRAWN)
-def test_every_command_draws_a_demo(run, command, tmp_path, monkeypatch):
+def test_every_command_draws_a_demo(done, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("biobgt.readers.fetch.demo_cohort", lambda name: demo_cohort(name, n_per_group=2))
-    ended = run(command, "demo:asd", *DRAWN[command])
-    assert ended.code == 0, ended.err
+    ended = done(command, "demo:asd", *DRAWN[command])
     assert "SIMULATED" in ended.out
 
 
-def test_a_demo_that_is_not_there_is_named(run, tmp_path):
-    assert "other" in run("hubs", "demo:other", "--out", tmp_path / "out").err
-
-
-def test_a_demo_is_not_read_in_another_way(run, tmp_path):
-    ended = run("hubs", "demo:asd", "--atlas", "aal90", "--out", tmp_path / "out")
-    assert ended.code != 0
-    assert "drawn" in ended.err
-
-
-def test_help_says_so(run):
-    assert "demo:asd" in run("hubs", "--help").out
+def test_a_demo_that_is_not_there_or_is_to_be_read_in_another_way_is_refused(run, tmp_path):
+    refused(run("hubs", "demo:other", "--out", tmp_path / "out"), "other")
+    refused(run("hubs", "demo:asd", "--atlas", "aal90", "--out", tmp_path / "out"), "drawn")
 
 
 WIDE = pd.DataFrame({"feature": ["a", "b"], **{f"column {i}": [i + 0.5, None] for i in range(12)}})
 
 
-@pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[[int], str]:
-    """The table as a terminal of some width shows it."""
-
-    def print_at(width: int) -> str:
-        monkeypatch.setattr(screen.out, "_width", width)
-        screen.print_table(WIDE, title="Features")
-        return capsys.readouterr().out
-
-    return print_at
-
-
-@pytest.mark.parametrize("width", [30, 80, 200])
-def test_no_column_is_lost_in_a_narrow_terminal(width: int, printed: Callable[[int], str]) -> None:
-    text = printed(width)
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+def test_no_column_is_lost_in_a_narrow_terminal(width, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(screen.out, "_width", width)
+    screen.print_table(WIDE, title="Features")
+    text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= width
     assert all(f"{i}.500" in text for i in range(12))
     assert "…" not in text
     assert text.count("Features") == 1
-
-
-def test_every_part_begins_with_the_first_column(printed: Callable[[int], str]) -> None:
-    text = printed(60)
-    heads = re.findall(r"^┃ (\w+)", text, re.MULTILINE)
-    assert heads.count("feature") > 1
-    assert len(re.findall(r"^│ a", text, re.MULTILINE)) == heads.count("feature")
-
-
-def test_a_table_that_fits_is_one(printed: Callable[[int], str]) -> None:
-    assert printed(200).count("┏") == 1
+    parts = text.count("┏")
+    assert (parts == 1) == (width == 200)
+    for start in ("┃ feature", "│ a"):  # every part begins with the first column
+        assert len(re.findall(f"^{start}", text, re.MULTILINE)) == parts
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -361,16 +311,15 @@ def test_the_examples_of_a_command_are_right(name: str) -> None:
         command.make_context(name, words[1 + len(name.split()) :])  # an option or value that is not there is refused
 
 
-def test_options_stand_under_headings(run: Run) -> None:
+def test_help_names_demos_and_puts_options_under_headings(run: Run) -> None:
     said = run("hubs", "--help").out
+    assert "demo:asd" in said
     for heading in ("What to read", "Images", "Brain graph", "Hubs", "Where to run"):
         assert f"─ {heading} ─" in said
 
 
 def test_an_unknown_command_is_refused_with_a_sentence(run: Run) -> None:
-    ended = run("hub")
-    assert ended.code == 2
-    assert "No such command 'hub'" in ended.err
+    refused(run("hub"), "No such command 'hub'")
 
 
 EVIL = "b\x1b]0;PWNED\x1b\\\x07\x9b31m\u202ecod"
@@ -380,21 +329,22 @@ def test_names_that_are_commands_to_a_terminal_are_printed_as_escapes(capsys: py
     screen.print_table(pd.DataFrame({"file": [EVIL], EVIL: [1.0]}), title=EVIL)
     screen.print_line(EVIL)
     screen.print_notice(EVIL)
-    tell(EVIL)
+    _tell(EVIL)
     shown = "".join(capsys.readouterr())
     assert not set(shown) & set("\x1b\x07\x9b\u202e")
     assert shown.count(r"b\x1b]0;PWNED\x1b\\x07\x9b31m\u202ecod") >= 4
     assert screen.escape_controls("Zürich, 脑\tone\n") == "Zürich, 脑\tone\n"
 
 
-def test_a_refused_file_with_such_a_name_is_told_without_commands(run: Run, simulated: Path, tmp_path: Path) -> None:
+def test_a_refused_file_with_such_a_name_is_told_without_commands(
+    run: Run, done: Run, simulated: Path, tmp_path: Path
+) -> None:
     shutil.copy(simulated / "sim-NC-001.tsv", tmp_path / "good.tsv")
     try:
         (tmp_path / "b\x1b]0;PWNED\x1b.mat").touch()
     except OSError:
         pytest.skip("this file system takes no such names")
-    ended = run("info", tmp_path)
-    assert ended.code == 0
+    ended = done("info", tmp_path)
     assert "PWNED" in ended.out
     (tmp_path / "good.tsv").unlink()
     alone = run("info", tmp_path)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from ended_jobs import refused
 
 from biobgt import __version__
 from biobgt.base.folders import MANIFEST
@@ -28,10 +29,9 @@ def test_no_path_of_the_machine_is_on_a_card(typed: str, said: str) -> None:
     assert typed_command(["train", "--cohort", "abide", *typed.split()]) == f"biobgt train --cohort abide {said}"
 
 
-def test_the_benchmark_prints_its_tables_and_why_a_row_is_empty(run, simulated, tmp_path):
+def test_the_benchmark_prints_its_tables_and_why_a_row_is_empty(done, simulated, tmp_path):
     asked = ("--cohort", "folder", "--data", simulated, "--out", tmp_path, "--threads", 1, "--splits", 2)
-    ended = run("benchmark", *asked, "--models", "ridge-fisher-z,gtsp,ridge-log", "--device", "cpu")
-    assert ended.code == 0, ended.err
+    ended = done("benchmark", *asked, "--models", "ridge-fisher-z,gtsp,ridge-log", "--device", "cpu")
     assert "Test results" in ended.out
     assert "GTSP: GTSP prunes tokens" in ended.out
     lines = pd.read_csv(tmp_path / "results.csv")
@@ -39,9 +39,8 @@ def test_the_benchmark_prints_its_tables_and_why_a_row_is_empty(run, simulated, 
     assert {"accuracy", "auc", "f1", "sensitivity", "specificity", "brier", "seconds", "parameters"} <= set(lines)
 
 
-def test_the_benchmark_lists_the_keys_of_its_models(run, tmp_path):
-    ended = run("benchmark", "--cohort", "folder", "--data", tmp_path, "--out", tmp_path / "out", "--models", "list")
-    assert ended.code == 0, ended.err
+def test_the_benchmark_lists_the_keys_of_its_models(done, tmp_path):
+    ended = done("benchmark", "--cohort", "folder", "--data", tmp_path, "--out", tmp_path / "out", "--models", "list")
     for key in ("ridge-log", "paper-without-ne", "graphormer", "braingb-gcn"):
         assert key in ended.out
     assert not (tmp_path / "out").exists()
@@ -68,9 +67,8 @@ def _model_of(file: Path) -> dict[str, object]:
     return {key: said[key] for key in ("model", "weights_sha256", "simulated", "version")}
 
 
-def test_one_bad_subject_has_a_row_with_the_reason_and_the_others_are_predicted(run, mixed, tmp_path):
-    ended = run("predict", mixed, *MATRICES, "--model", MODEL, "--out", tmp_path / "p.csv")
-    assert ended.code == 0, ended.err
+def test_one_bad_subject_has_a_row_with_the_reason_and_the_others_are_predicted(done, mixed, tmp_path):
+    ended = done("predict", mixed, *MATRICES, "--model", MODEL, "--out", tmp_path / "p.csv")
     table = pd.read_csv(tmp_path / "p.csv", keep_default_na=False)
     assert list(table.columns) == ["subject", "p_NC", "p_MCI", "p_AD", "prediction", "warning"]
     assert table["subject"].tolist() == ["a", "b", "c"]
@@ -87,26 +85,24 @@ def test_one_bad_subject_has_a_row_with_the_reason_and_the_others_are_predicted(
     assert _model_of(tmp_path / "p_model.json") == expected | {"version": __version__}
 
 
-def test_a_file_that_cannot_be_read_is_named(run, mixed, tmp_path):
+def test_a_file_that_cannot_be_read_is_named(done, mixed, tmp_path):
     for file in mixed.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "d.csv").write_text("1,x\nx,1\n")
-    ended = run("predict", tmp_path, *MATRICES, "--model", MODEL, "--out", tmp_path / "out" / "p.csv")
-    assert ended.code == 0, ended.err
+    ended = done("predict", tmp_path, *MATRICES, "--model", MODEL, "--out", tmp_path / "out" / "p.csv")
     assert "Files that could not be read: 1" in ended.out
     assert "d.csv" in ended.out
     assert pd.read_csv(tmp_path / "out" / "p.csv")["subject"].tolist() == ["a", "b", "c"]
 
 
-def test_attention_of_the_others_is_written_and_the_bad_one_is_refused(run, mixed, tmp_path):
-    ended = run("attention", mixed, *MATRICES, "--model", MODEL, "--out", tmp_path)
-    assert ended.code == 0, ended.err
+def test_attention_of_the_others_is_written_and_the_bad_one_is_refused(done, mixed, tmp_path):
+    ended = done("attention", mixed, *MATRICES, "--model", MODEL, "--out", tmp_path)
     assert sorted(path.name for path in (tmp_path / "attention").iterdir()) == ["a.npz", "c.npz"]
     for table in ("module_contrast", "attention_received", "module_blocks", "sources"):
         assert pd.read_csv(tmp_path / f"{table}.csv")["subject"].tolist() == ["a", "c"]
-    (refused,) = pd.read_csv(tmp_path / "refused.csv").to_dict("records")
-    assert refused["file"] == "b.csv"
-    assert "values beyond ±1" in refused["why"]
+    (why,) = pd.read_csv(tmp_path / "refused.csv").to_dict("records")
+    assert why["file"] == "b.csv"
+    assert "values beyond ±1" in why["why"]
     assert "Attention of 2 subjects" in ended.out
     assert _model_of(tmp_path / "model.json")["simulated"] is True
 
@@ -114,7 +110,7 @@ def test_attention_of_the_others_is_written_and_the_bad_one_is_refused(run, mixe
 @pytest.mark.parametrize(
     ("job", "out", "runs", "n_runs"), [("predict", "p.csv", "probabilities", 1), ("attention", "", "explain", 2)]
 )
-def test_what_a_model_said_is_kept_in_a_folder_and_the_same(run, mixed, tmp_path, monkeypatch, job, out, runs, n_runs):
+def test_what_a_model_said_is_kept_in_a_folder_and_the_same(done, mixed, tmp_path, monkeypatch, job, out, runs, n_runs):
     said, ask = [], getattr(Ensemble, runs)
 
     def counted(*arguments, **options):
@@ -127,8 +123,7 @@ def test_what_a_model_said_is_kept_in_a_folder_and_the_same(run, mixed, tmp_path
     written, screens = [], []
     for name in ("without", "first", "again"):
         options = () if name == "without" else ("--results", tmp_path / "kept")
-        ended = run(*asked, *options, "--out", tmp_path / name / out)
-        assert ended.code == 0, ended.err
+        ended = done(*asked, *options, "--out", tmp_path / name / out)
         screens.append(ended.out.replace(str(tmp_path / name), ""))
         files = {path.relative_to(tmp_path / name): path for path in (tmp_path / name).rglob("*") if path.is_file()}
         written.append({name: path.read_bytes() for name, path in files.items() if name.name != MANIFEST})
@@ -138,32 +133,22 @@ def test_what_a_model_said_is_kept_in_a_folder_and_the_same(run, mixed, tmp_path
 
 
 def test_attention_of_nobody_is_refused(run, mixed, tmp_path):
-    ended = run("attention", mixed / "b.csv", *MATRICES, "--model", MODEL, "--out", tmp_path / "new")
-    assert ended.code == 2
-    assert "values beyond ±1" in ended.err
+    refused(run("attention", mixed / "b.csv", *MATRICES, "--model", MODEL, "--out", tmp_path / "new"), "beyond ±1")
     assert not (tmp_path / "new").exists()
 
 
-def test_no_prediction_where_only_a_number_of_regions_speaks_for_the_atlas(run, tmp_path, bold):
+def test_no_prediction_where_only_a_number_of_regions_speaks_for_the_atlas(run, done, tmp_path, bold):
     """A nameless table of 200 regions, or of 200 time points: a model of CC200 is asked once the user said that."""
     predict = ("predict", tmp_path / "s.npy", "--model", "abide-cc200", "--out", tmp_path / "out" / "p.csv")
     np.save(tmp_path / "s.npy", bold(200, 102))
-    ended = run(*predict)
-    assert (ended.code, ended.out) == (2, "")
-    assert "time-region (200 time points of 102 regions) or region-time (102 time points of 200 regions)" in ended.err
-    assert "suggests that the rows are time points: in 2,278 of 2,278 real series" in ended.err
-    assert ended.err.rstrip().endswith("Answer with --orientation.")
-    ended = run(*predict, "--orientation", "time-region")
-    assert ended.code == 2
-    assert "has 102 (unknown102). Choose a model of that atlas." in ended.err
+    by_shape = "time-region (200 time points of 102 regions) or region-time (102 time points of 200 regions)"
+    refused(run(*predict), by_shape, "in 2,278 of 2,278 real series", "Answer with --orientation.")
+    refused(run(*predict, "--orientation", "time-region"), "has 102 (unknown102). Choose a model of that atlas.")
     np.save(tmp_path / "s.npy", bold(150, 200))
-    ended = run(*predict, "--orientation", "time-region")
-    assert ended.code == 2
-    assert "200 regions fit more than one atlas: Craddock CC200; Schaefer" in ended.err
-    assert ended.err.rstrip().endswith("Answer with --atlas.")
-    ended = run(*predict, "--orientation", "time-region", "--atlas", "unknown")
-    assert ended.code == 2
-    assert "trained on atlas cc200; cohort 's' is on unknown200" in ended.err
+    several = "200 regions fit more than one atlas: Craddock CC200; Schaefer"
+    refused(run(*predict, "--orientation", "time-region"), several, "Answer with --atlas.")
+    unknown = ("--orientation", "time-region", "--atlas", "unknown")
+    refused(run(*predict, *unknown), "trained on atlas cc200; cohort 's' is on unknown200")
     assert not (tmp_path / "out").exists()
-    assert run(*predict, "--atlas", "cc200").code == 0
+    done(*predict, "--atlas", "cc200")
     assert pd.read_csv(tmp_path / "out" / "p.csv")["subject"].tolist() == ["s"]

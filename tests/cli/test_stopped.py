@@ -77,21 +77,20 @@ def test_sigterm_says_so_and_leaves_nothing(start, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["job.py", "notes"]
 
 
-def test_what_a_killed_job_left_is_cleared_by_the_next(start, run, small, tmp_path):
+def test_what_a_killed_job_left_is_cleared_by_the_next(start, done, small, tmp_path):
     job = start(tmp_path / "out")
     job.kill()
     job.wait()
     left = [path for path in tmp_path.iterdir() if path.name.startswith(".unfinished-")]
     assert len(left) == 1  # nobody can clear up after itself when it is killed
-    ended = run("hubs", small[0], "--atlas", small[1], "--out", tmp_path / "out", "--workers", 1)
-    assert ended.code == 0
+    done("hubs", small[0], "--atlas", small[1], "--out", tmp_path / "out", "--workers", 1)
     assert not left[0].exists()
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     for name, about in _jobs(tmp_path / "out")["hubs"]["files"].items():
         assert sha256(tmp_path / "out" / name) == about["sha256"]
 
 
-def test_a_second_cohort_leaves_no_tables_of_the_first(run, small, tmp_path):
+def test_a_second_cohort_leaves_no_tables_of_the_first(run, done, small, tmp_path):
     out = tmp_path / "out"
     how = ("--atlas", small[1], "--out", out, "--workers", 1)
     run("hubs", small[0], *how)
@@ -99,7 +98,7 @@ def test_a_second_cohort_leaves_no_tables_of_the_first(run, small, tmp_path):
     (tmp_path / "fewer").mkdir()
     for name in ("s0.tsv", "s3.tsv", "participants.tsv"):
         (tmp_path / "fewer" / name).write_text((small[0] / name).read_text())
-    assert run("hubs", tmp_path / "fewer", *how).code == 0
+    done("hubs", tmp_path / "fewer", *how)
     assert {path.name for path in (out / "hubs").iterdir()} == {"s0.csv", "s3.csv"}
     assert len(list((out / "modules").iterdir())) == 6  # another job's
     jobs = _jobs(out)
@@ -107,9 +106,9 @@ def test_a_second_cohort_leaves_no_tables_of_the_first(run, small, tmp_path):
     assert _names(out) == {MANIFEST, *(name for job in jobs.values() for name in job["files"])}
 
 
-def test_figures_are_added_to_a_folder(run, small, tmp_path):
+def test_figures_are_added_to_a_folder(done, small, tmp_path):
     for name in ("one", "two", "one"):
-        ended = run(
+        done(
             "figure",
             "connectivity_heatmap",
             small[0],
@@ -120,15 +119,13 @@ def test_figures_are_added_to_a_folder(run, small, tmp_path):
             "--name",
             name,
         )
-        assert ended.code == 0, ended.err
     assert set(_jobs(tmp_path / "figures")) == {"figure one", "figure two"}
     assert {"figures/one.svg", "figures/two.svg"} <= _names(tmp_path / "figures")
 
 
-def test_predictions_bring_no_manifest_into_a_users_folder(run, simulated, tmp_path):
+def test_predictions_bring_no_manifest_into_a_users_folder(done, simulated, tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    ended = run("predict", simulated, "--model", "adsim-aal90", "--out", tmp_path / "p.csv", "--device", "cpu")
-    assert ended.code == 0, ended.err
+    done("predict", simulated, "--model", "adsim-aal90", "--out", tmp_path / "p.csv", "--device", "cpu")
     assert _names(tmp_path) == {"notes.txt", "p.csv", "p_model.json"}
 
 
@@ -137,10 +134,10 @@ def _train(small, out, *more):
     return ("train", "--cohort", "folder", "--data", small[0], *how, *more)
 
 
-def test_a_training_that_is_stopped_leaves_the_old_model_and_says_what_is_kept(run, small, tmp_path, monkeypatch):
+def test_a_training_that_is_stopped_leaves_the_old_model_and_says_what_is_kept(run, done, small, tmp_path, monkeypatch):
     """Stopped after the weights, before the card is complete: the folder is the model before, whole; resume ends it."""
     out = tmp_path / "model"
-    assert run(*_train(small, out, "--seed", 1)).code == 0
+    done(*_train(small, out, "--seed", 1))
     old = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
     assert {"model.safetensors", "card.json", "groups.npz", "spread.npz", "tests.csv", "README.md"} == set(old)
 
@@ -157,7 +154,7 @@ def test_a_training_that_is_stopped_leaves_the_old_model_and_says_what_is_kept(r
     )
     assert "--resume" in ended.err
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == old
-    assert run(*_train(small, out, "--runs", tmp_path / "runs", "--resume")).code == 0
+    done(*_train(small, out, "--runs", tmp_path / "runs", "--resume"))
     assert (out / "model.safetensors").read_bytes() != old["model.safetensors"]
     assert [path.name for path in tmp_path.rglob(".*")] == []
 

@@ -1,17 +1,29 @@
-"""Groups compared, modules found, subjects predicted on the command line: the numbers of the library and the app."""
+"""Hubs, modules and groups compared on the command line: the numbers of the library and the app, and their worth."""
 
 from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
+from ended_jobs import refused
 
 from biobgt.base.folders import MANIFEST
 from biobgt.cli.subjects import demo
+from biobgt.data import connectivity as connectome
 from biobgt.data.connectivity import brain_graph, fisher_z, subject_connectivity
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.groups import compare_groups
 from biobgt.groups.compare import Compared
+from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
+from biobgt.hubs.evidence import (
+    HALVES,
+    compare_halves,
+    graph_agreement,
+    measure_half,
+    partial_spearman,
+    set_against_nulls,
+    strength_and_degree,
+)
 from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules import find_modules, measure_modules
@@ -60,13 +72,12 @@ def settings_of(path) -> dict[str, str]:
     return dict(pd.read_csv(path).to_numpy().tolist())
 
 
-def test_networks_compared_adjusted_for_age(run, larger, larger_table, tmp_path):
+def test_networks_compared_adjusted_for_age(done, larger, larger_table, tmp_path):
     cohort = read_cohort(larger, phenotypes=larger_table)
-    ended = run(
+    ended = done(
         *("compare", larger, "--phenotypes", larger_table, "--groups", "NC", "AD", "--of", "fc-blocks"),
         *("--out", tmp_path / "out", "--permutations", 50, "--seed", 3, "--without", "site"),
     )
-    assert ended.code == 0, ended.err
     found = pd.read_csv(tmp_path / "out" / "compare_fc-blocks.csv").set_index("feature")
     chosen = [subject for subject in cohort if subject.group in ("NC", "AD")]
     default = np.array([label == "default" for label in cohort.atlas.labels["dosenbach"]])
@@ -97,29 +108,29 @@ def test_covariates_that_use_up_the_subjects_are_refused_by_name(run, larger, la
         *("compare", larger, "--phenotypes", larger_table, "--groups", "NC", "AD", "--of", "fc-blocks"),
         *("--out", tmp_path / "out", "--permutations", 50),
     )
-    assert ended.code == 2
-    assert "14 subjects with these covariates leave 5 residual degrees of freedom" in ended.err
-    assert "site takes 6 of 14, age takes 1 of 14" in ended.err
-    assert "Leave site out (on the command line --without site)" in ended.err
+    refused(
+        ended,
+        "14 subjects with these covariates leave 5 residual degrees of freedom",
+        "site takes 6 of 14, age takes 1 of 14",
+        "--without site",
+    )
     assert not (tmp_path / "out").exists()
 
 
-def test_few_subjects_without_covariates_are_told_what_that_means(run, simulated, tmp_path):
-    ended = run(
+def test_few_subjects_without_covariates_are_told_what_that_means(done, simulated, tmp_path):
+    ended = done(
         *("compare", simulated, "--groups", "NC", "AD", "--of", "fc-blocks"),
         *("--out", tmp_path / "out", "--permutations", 50),
     )
-    assert ended.code == 0, ended.err
     assert "only 10 ways to permute the groups, so p cannot be smaller than about 0.1." in ended.out
     assert "With 4 residual degrees of freedom the effect size d is overstated, by about 25 % on average." in ended.out
 
 
-def test_hubs_compared_region_by_region(run, small, small_cohort, tmp_path):
-    ended = run(
+def test_hubs_compared_region_by_region(done, small, small_cohort, tmp_path):
+    ended = done(
         *("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", "hubs", "--gamma", 1),
         *("--measure", "node_efficiency", "--out", tmp_path, "--workers", 1, "--permutations", 20),
     )
-    assert ended.code == 0, ended.err
     tables = analyse_hubs(small_cohort, options=HubAnalysisOptions(gamma=1)).tables
     expected = compare_groups(
         np.stack([tables[name]["node_efficiency"].to_numpy() for name in small_cohort.ids]),
@@ -138,7 +149,7 @@ def test_hubs_compared_region_by_region(run, small, small_cohort, tmp_path):
 
 
 @pytest.mark.parametrize("of", get_args(Compared))
-def test_a_comparison_is_kept_in_a_folder_and_the_same(run, small, tmp_path, monkeypatch, of):
+def test_a_comparison_is_kept_in_a_folder_and_the_same(done, small, tmp_path, monkeypatch, of):
     kept, keep = [], FolderStore.put
 
     def noted(store, key, result):
@@ -151,8 +162,7 @@ def test_a_comparison_is_kept_in_a_folder_and_the_same(run, small, tmp_path, mon
     for name in ("without", "first", "again"):
         options = () if name == "without" else ("--results", tmp_path / "kept")
         kept.clear()
-        ended = run(*asked, *options, "--workers", 1, "--out", tmp_path / name)
-        assert ended.code == 0, ended.err
+        ended = done(*asked, *options, "--workers", 1, "--out", tmp_path / name)
         assert bool(kept) == (name == "first")
         screens.append(ended.out.replace(str(tmp_path / name), ""))
         files = {path.name: path.read_bytes() for path in (tmp_path / name).iterdir() if path.name != MANIFEST}
@@ -161,10 +171,9 @@ def test_a_comparison_is_kept_in_a_folder_and_the_same(run, small, tmp_path, mon
     assert screens[0] == screens[1] == screens[2]
 
 
-def test_segregation_is_that_of_each_subject(run, small, small_cohort, tmp_path):
+def test_segregation_is_that_of_each_subject(done, small, small_cohort, tmp_path):
     asked = ("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", "segregation", "--consensus")
-    ended = run(*asked, "--out", tmp_path, "--workers", 1, "--permutations", 20, "--resolution", 0.9)
-    assert ended.code == 0, ended.err
+    done(*asked, "--out", tmp_path, "--workers", 1, "--permutations", 20, "--resolution", 0.9)
     found = pd.read_csv(tmp_path / "compare_segregation.csv").set_index("feature")
     options = ModuleOptions(resolution=0.9, consensus=True)
     measures = [
@@ -179,10 +188,9 @@ def test_segregation_is_that_of_each_subject(run, small, small_cohort, tmp_path)
     assert settings_of(tmp_path / "compare_segregation_settings.csv")["consensus"] == "True"
 
 
-def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_cohort, tmp_path):
+def test_modules_of_two_groups_are_compared_as_in_the_app(run, done, small, small_cohort, tmp_path):
     asked = ("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", "modules", "--seed", 2)
-    ended = run(*asked, "--out", tmp_path, "--workers", 1, "--permutations", 100)
-    assert ended.code == 0, ended.err
+    done(*asked, "--out", tmp_path, "--workers", 1, "--permutations", 100)
     labels = {
         subject.id: find_modules(brain_graph(subject, small_cohort.atlas, ConnectomeSettings()), ModuleOptions(seed=2))
         for subject in small_cohort
@@ -198,8 +206,7 @@ def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_coho
     regions = pd.read_csv(tmp_path / "compare_modules_regions.csv")
     assert regions["AD"].tolist() == expected.second.tolist()
     assert np.flatnonzero(regions["changed"]).tolist() == list(expected.changed)
-    refused = run(*asked, "--out", tmp_path / "out", "--covariate", "age")
-    assert (refused.code, "cannot adjust for covariates" in refused.err) == (2, True)
+    refused(run(*asked, "--out", tmp_path / "out", "--covariate", "age"), "cannot adjust for covariates")
 
 
 @pytest.mark.parametrize(
@@ -219,10 +226,7 @@ def test_modules_of_two_groups_are_compared_as_in_the_app(run, small, small_coho
 )
 def test_comparisons_that_cannot_be_made(run, simulated, table, tmp_path, arguments, sentence):
     out = tmp_path / "out"
-    ended = run("compare", simulated, "--phenotypes", table, "--of", "fc-blocks", "--out", out, *arguments)
-    assert ended.code == 2
-    assert sentence in ended.err
-    assert "Traceback" not in ended.err
+    refused(run("compare", simulated, "--phenotypes", table, "--of", "fc-blocks", "--out", out, *arguments), sentence)
     assert not out.exists()
 
 
@@ -236,29 +240,27 @@ def test_groups_that_are_missing_or_too_small(run, simulated, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_subjects_without_a_covariate_are_left_out_when_asked_to(run, larger, larger_table, tmp_path):
+def test_subjects_without_a_covariate_are_left_out_when_asked_to(run, done, larger, larger_table, tmp_path):
     text = larger_table.read_text()
     line = next(row for row in text.splitlines() if row.startswith("sim-AD-003"))
     larger_table.write_text(text.replace(line, "sim-AD-003,AD,,site2"))
     asked = ("compare", larger, "--phenotypes", larger_table, "--of", "fc-blocks", "--out", tmp_path / "out")
     asked = (*asked, "--without", "site", "--permutations", 10)
-    ended = run(*asked, "--groups", "NC", "AD", "--leave-out-incomplete")
-    assert ended.code == 0, ended.err
+    ended = done(*asked, "--groups", "NC", "AD", "--leave-out-incomplete")
     found = pd.read_csv(tmp_path / "out" / "compare_fc-blocks.csv")
     assert set(zip(found["n_NC"], found["n_AD"], strict=True)) == {(7, 6)}
     assert "1 subject left out because age is missing." in ended.out
     assert "(on the command line --without age)" in run(*asked, "--groups", "NC", "AD").err
 
 
-def test_modules_are_those_of_the_app_whatever_is_chosen(run, simulated, simulated_cohort, tmp_path):
+def test_modules_are_those_of_the_app_whatever_is_chosen(done, simulated, simulated_cohort, tmp_path):
     subject = simulated_cohort["sim-MCI-001"]
     graph = brain_graph(subject, simulated_cohort.atlas, ConnectomeSettings(sign="signed", level=0.25))
     how = ("--sign", "signed", "--level", 0.25, "--resolution", 1.3, "--runs", 3, "--workers", 1)
     chosen = {"": {}, "--consensus": {"consensus": True}, "--unsigned": {"signed": False}}
     seen = set()
     for flag, differs in chosen.items():
-        ended = run("modules", simulated / "sim-MCI-001.tsv", "--out", tmp_path, *how, *([flag] if flag else []))
-        assert ended.code == 0, ended.err
+        done("modules", simulated / "sim-MCI-001.tsv", "--out", tmp_path, *how, *([flag] if flag else []))
         options = ModuleOptions(resolution=1.3, runs=3, **differs)
         shown = measure_modules(graph, subject_connectivity(subject), options)  # what the page of modules asks for
         found = pd.read_csv(tmp_path / "modules" / "sim-MCI-001.csv")
@@ -272,12 +274,11 @@ def test_modules_are_those_of_the_app_whatever_is_chosen(run, simulated, simulat
 
 
 def test_many_subjects_are_predicted_in_parts_with_the_same_numbers(
-    run, simulated, simulated_cohort, tmp_path, monkeypatch
+    done, simulated, simulated_cohort, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("biobgt.model.ensemble.AT_ONCE", 2)  # 3 subjects: a whole part and one left over
     asked = ("predict", simulated, "--pattern", "*MCI*", "--model", "adsim-aal90")
-    ended = run(*asked, "--out", tmp_path / "new" / "p.csv")
-    assert ended.code == 0, ended.err
+    ended = done(*asked, "--out", tmp_path / "new" / "p.csv")
     assert "SIMULATED: 3 of the subjects" in ended.out
     found = pd.read_csv(tmp_path / "new" / "p.csv", keep_default_na=False)
     expected = load_pretrained("adsim-aal90").predict(simulated_cohort.group("MCI"))
@@ -288,9 +289,8 @@ def test_many_subjects_are_predicted_in_parts_with_the_same_numbers(
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["p.csv", "p_model.json"]
 
 
-def test_attention_in_tables(run, simulated, simulated_cohort, tmp_path):
-    ended = run("attention", simulated / "sim-AD-001.tsv", "--model", "adsim-aal90", "--out", tmp_path)
-    assert ended.code == 0, ended.err
+def test_attention_in_tables(done, simulated, simulated_cohort, tmp_path):
+    done("attention", simulated / "sim-AD-001.tsv", "--model", "adsim-aal90", "--out", tmp_path)
     seen = load_pretrained("adsim-aal90").explain([simulated_cohort["sim-AD-001"]])
     with np.load(tmp_path / "attention" / "sim-AD-001.npz") as stored:
         np.testing.assert_allclose(stored["attention"], seen.attention[0], atol=1e-6)
@@ -300,3 +300,55 @@ def test_attention_in_tables(run, simulated, simulated_cohort, tmp_path):
     np.testing.assert_allclose(received[list(simulated_cohort.atlas.regions)].to_numpy()[0], expected, rtol=1e-4)
     blocks = pd.read_csv(tmp_path / "module_blocks.csv")
     assert len(blocks.columns) == 2 + 25  # AAL-90 has no cerebellum
+
+
+LEVEL = 0.02  # at the default, the small graphs are cliques, in which strength is all there is
+SPARSE = ConnectomeSettings(level=LEVEL)
+
+
+def test_partial_correlation_stands_beside_spearmans(done, small, small_cohort, tmp_path):
+    ended = done("hubs", small[0], "--atlas", small[1], "--out", tmp_path, "--level", LEVEL)
+    rows = pd.read_csv(tmp_path / "hub_agreement.csv").set_index(["subject", "reference"])
+    for subject in small_cohort:
+        graph = brain_graph(subject, small_cohort.atlas, SPARSE)
+        given = strength_and_degree(graph)
+        expected = partial_spearman(node_entanglement(graph), node_efficiency(graph), given)[0]
+        assert rows.loc[(subject.id, "node efficiency"), "partial"] == pytest.approx(expected, abs=1e-6)
+    mean = rows.xs("node efficiency", level="reference")["partial"].mean()
+    assert f"given strength and degree {mean:.2f}".replace("-", "−") in ended.out
+    assert "It was not compared with null graphs; --nulls 39 does so." in ended.out
+    assert "Reliability was not measured for graphs like these (the study is on CC200" in ended.out
+    assert "--halves" in ended.out
+    assert not (tmp_path / "hub_reliability_study.csv").exists()
+    summary = pd.read_csv(tmp_path / "hub_agreement_summary.csv").set_index(["reference", "measure"])
+    assert summary.loc[("node efficiency", "partial"), "mean"] == pytest.approx(mean)
+
+
+def test_connectivity_is_estimated_once_per_subject(done, small, tmp_path, monkeypatch):
+    asked, estimate = [], connectome._correlation_of
+    monkeypatch.setattr(connectome, "_correlation_of", lambda series: asked.append(0) or estimate(series))
+    done("hubs", small[0], "--atlas", small[1], "--out", tmp_path, "--level", LEVEL, "--workers", 1)
+    assert len(asked) == 6
+
+
+def test_null_graphs_and_halves_when_asked_for(done, small, small_cohort, tmp_path):
+    options = ("--nulls", 4, "--halves", "--seed", 7)
+    ended = done("hubs", small[0], "--atlas", small[1], "--out", tmp_path, "--level", LEVEL, *options)
+    rows = pd.read_csv(tmp_path / "hub_agreement.csv").set_index(["subject", "reference"])
+    subject = small_cohort["s2"]
+    graph = brain_graph(subject, small_cohort.atlas, SPARSE)
+    nulls = [graph_agreement(graph, (0.5,), null=7 + number) for number in range(4)]
+    expected = set_against_nulls(graph_agreement(graph, (0.5,)), nulls, 0.5)["partial"]
+    found = rows.loc[("s2", "node efficiency")]
+    np.testing.assert_allclose(
+        found[["partial", "null_low", "null_high", "p"]].astype(float),
+        [expected.rho, expected.null_low, expected.null_high, expected.p],
+        atol=1e-6,
+    )
+    assert np.isnan(rows.loc[("s2", "FC strength"), "p"])  # no null graph has a full connectivity
+    assert "With 4 null graphs p cannot go below 0.4" in ended.out
+    halves = pd.read_csv(tmp_path / "hub_reliability.csv").query("subject == 's2'").set_index("measure")
+    pair = [measure_half(subject, small_cohort.atlas, SPARSE, number) for number in HALVES]
+    again = compare_halves(*pair, 0.5, measures=list(HUB_MEASURES)).set_index("measure")
+    np.testing.assert_allclose(halves["halves"], again["halves"], atol=1e-6)
+    assert "Halves of each recording, 6 subjects" in ended.out
