@@ -4,8 +4,8 @@ from itertools import combinations
 
 from matplotlib.text import Text
 
-from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.frame import drawing
+from biobgt.figures.paper_style import PaperStyle
 
 
 def drawn_texts(figure, monkeypatch, style=None):

@@ -14,19 +14,17 @@ from biobgt.base.wording import counted, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
 from biobgt.figures.groups import (
     DifferenceBrainOptions,
-    group_difference_brain,
-    group_differences,
-    with_known_covariates,
-)
-from biobgt.figures.module_brains import group_module_brain
-from biobgt.figures.modules import (
     ModuleComparisonOptions,
     changed_modules,
     difference_caption,
     difference_numbers,
+    group_difference_brain,
+    group_differences,
+    group_module_brain,
     group_module_flow,
-    networks_of,
+    with_known_covariates,
 )
+from biobgt.figures.modules import networks_of
 from biobgt.groups.compare import (
     HUBS,
     MODULES,

@@ -12,7 +12,7 @@ from biobgt.data.cohort import GROUP_TITLES, counted_people
 from biobgt.figures.attention import AttentionMapsOptions, attention_maps
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
-from biobgt.figures.module_brains import ModuleBrainOptions, module_brain
+from biobgt.figures.modules import ModuleBrainOptions, module_brain
 from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.installed import InstalledModel, installed_models

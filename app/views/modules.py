@@ -11,10 +11,11 @@ from biobgt.base.wording import capitalised, counted
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
 from biobgt.figures.brain import NODES
-from biobgt.figures.module_brains import ModuleBrainOptions, module_brain
 from biobgt.figures.modules import (
+    ModuleBrainOptions,
     ResolutionSweepOptions,
     modularity_against_chance,
+    module_brain,
     module_flow,
     module_heatmap,
     pooled_small_world,

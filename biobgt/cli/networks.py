@@ -259,7 +259,7 @@ def _compare_modules(
     path: Path,
 ) -> None:
     """Compare modules as the app does: each group's consensus, and whether subjects are more alike within groups."""
-    from biobgt.figures.modules import changed_words
+    from biobgt.figures.groups import changed_words
 
     cohort, groups, run = planned.cohort, options.groups, where.of(planned.cohort)
     asked = partial(Measured.module_labels, options=options.part(ModuleOptions))

@@ -9,13 +9,12 @@ from .attention_groups import (
 from .brain import Brain, in_brain
 from .connectivity import connectivity_distribution, connectivity_heatmap, connectivity_shades, series_carpet
 from .drawing import RegionOrder, only_regions, order_by_value, order_regions, random_regions
-from .groups import group_difference_brain, group_differences
+from .groups import group_difference_brain, group_differences, group_module_brain, group_module_flow
 from .hubs import CurveScale, five_brains, gamma_sweep, hub_brain, hub_curves, hub_scatter
 from .models import model_results, noise_response, reliability, roc, subject_probability
-from .module_brains import group_module_brain, module_brain
 from .modules import (
-    group_module_flow,
     modularity_against_chance,
+    module_brain,
     module_colours,
     module_flow,
     module_heatmap,

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
     from biobgt.results.measured import Measured
 
-MatrixShown = Literal["connectivity", "graph"]
+_MatrixShown = Literal["connectivity", "graph"]
 LARGEST_MATRIX_MM = 110.0
 _MATRICES: Mapping[str, str] = {"connectivity": "Connectivity", "graph": "Brain graph"}
-_KEPT_COLOUR, _DROPPED_COLOUR = BLUE, "#B8BDC4"
 _BINS_PER_SIDE = 25
 _SERIES_LIMIT_SD = 2.5
 
@@ -47,12 +46,6 @@ def graph_methods(measured: "Measured") -> tuple[str, ...]:
         f"{signs}{kept}",
         *([tree] if settings.backbone and settings.threshold != "none" else []),
     )
-
-
-def _connectivity_words(measured: "Measured") -> str:
-    """What the subject's connectivity is, with where it came from, within a sentence of a caption."""
-    kind, source = measured.kind, measured.kind.source(measured.settings.estimator)
-    return f"{kind.title[:1].lower()}{kind.title[1:]} ({source})" if kind.key == ESTIMATED else source
 
 
 def _connectivity_sentence(measured: "Measured") -> str:
@@ -142,7 +135,7 @@ def matrix_panel(
 class HeatmapOptions(draw.RegionOrderOptions):
     """Which matrix is drawn, with its regions in which order."""
 
-    matrix: MatrixShown = option(
+    matrix: _MatrixShown = option(
         "connectivity",
         title="Heatmap of",
         help="All connectivity, or what the brain graph keeps of it.",
@@ -158,8 +151,10 @@ def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> draw.
     shades = connectivity_shades(connectivity, measured.quantity, measured.settings.estimator)
     order = draw.regions_in_order(measured.atlas, options.order)
     if options.matrix == "connectivity":
-        title, weights = measured.kind.title, connectivity
-        said = f"{_connectivity_words(measured)}, between {len(regions)} regions. {shades_words(shades)}"
+        title, weights, what = measured.kind.title, connectivity, measured.kind.source(measured.settings.estimator)
+        if measured.kind.key == ESTIMATED:
+            what = f"{title[:1].lower()}{title[1:]} ({what})"
+        said = f"{what}, between {len(regions)} regions. {shades_words(shades)}"
     else:
         graph = measured.graph()
         title, weights = _MATRICES[options.matrix], graph.weights
@@ -191,37 +186,27 @@ def connectivity_distribution(measured: "Measured", options: NoOptions) -> draw.
     first, second = first[known], second[known]
     values, kept = connectivity[first, second], measured.graph().weights[first, second] != 0
     edges = _strength_bins(values, kept, shades)
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        names = np.asarray(measured.atlas.regions, dtype=object)
-        about = {"region": names[first], "other region": names[second], "connectivity": values, "kept": kept}
-        return pd.DataFrame(about)
-
+    names = np.asarray(measured.atlas.regions, dtype=object)
+    pairs = {"region": names[first], "other region": names[second], "connectivity": values, "kept": kept}
     mean, mean_strength = measured.mean_connectivity()
     of = measured.of(measured.subject.id, replace(settings, estimator=PEARSON)).quantity
     means = f"{mean:.2f}, mean |{of}| {mean_strength:.2f}" if shades.low < 0 else f"{mean:.3g}"
     none = f" {(values == 0).sum():,} of them have no connection, and are not drawn." if shades.log else ""
     ends = (float(edges[0]), float(edges[-1])) if shades.log else (None, None)
+    strength = draw.Axis(title=shades.quantity, log=shades.log, limits=ends)
+    bars = [
+        _bars(values[kept], edges, shades, name="kept in the graph", colour=BLUE),
+        _bars(values[~kept], edges, shades, name="dropped", colour="#B8BDC4"),
+    ]
     return draw.Drawing(
         title=f"Connections of {subject.id}",
         simulated=subject.simulated,
-        panels=[
-            draw.Panel(
-                marks=[
-                    _bars(values[kept], edges, shades, name="kept in the graph", colour=_KEPT_COLOUR),
-                    _bars(values[~kept], edges, shades, name="dropped", colour=_DROPPED_COLOUR),
-                ],
-                x=draw.Axis(title=shades.quantity, log=shades.log, limits=ends),
-                y=draw.Axis(title="Pairs of regions", limits=(0, None)),
-            )
-        ],
+        panels=[draw.Panel(marks=bars, x=strength, y=draw.Axis(title="Pairs of regions", limits=(0, None)))],
         caption=(
             f"{whose(subject.id, subject.simulated)}: connectivity over {len(kept):,} pairs of regions.{none} Mean "
             f"{of} {means}. The graph keeps {kept.sum():,} of the pairs ({percent(kept.mean(), 1)}), drawn in blue."
         ),
-        numbers=numbers,
+        numbers=draw.table(pairs),
         methods=graph_methods(measured),
         legend="above",
         height=520,
@@ -292,6 +277,7 @@ def series_carpet(measured: "Measured", options: draw.RegionOrderOptions) -> dra
         hover=f"%{{y}}\n{'%{x:.0f} s' if tr else 'volume %{x}'}\n%{{z:.2f}} SD",
         ids=order.order,
     )
+    rows = draw.Axis(names=names, order=order, title=order.title, reversed=True)
 
     def numbers() -> "pd.DataFrame":
         import pandas as pd
@@ -303,13 +289,7 @@ def series_carpet(measured: "Measured", options: draw.RegionOrderOptions) -> dra
     return draw.Drawing(
         title=f"Series of {subject.id}",
         simulated=subject.simulated,
-        panels=[
-            draw.Panel(
-                marks=[carpet],
-                x=draw.Axis(title="Time (s)" if tr else "Volume"),
-                y=draw.Axis(names=names, order=order, title=order.title, reversed=True),
-            )
-        ],
+        panels=[draw.Panel(marks=[carpet], x=draw.Axis(title="Time (s)" if tr else "Volume"), y=rows)],
         caption=(
             f"{whose(subject.id, subject.simulated)}: {len(series)} time points of {len(regions)} regions, each in its "
             "own standard deviations; white is high, black low. Vertical stripes across all regions hint at motion or "

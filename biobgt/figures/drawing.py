@@ -556,12 +556,12 @@ class Panel:
     height: float = 1.0
 
 
-def table(columns: Any, **how: Any) -> "Callable[[], pd.DataFrame]":
+def table(content: Any, **how: Any) -> "Callable[[], pd.DataFrame]":
     """What makes a table when somebody wants it; drawing alone does without pandas.
 
     Parameters
     ----------
-    columns : mapping of str to array_like, or sequence of rows
+    content : mapping of str to array_like, or sequence of rows
     **how
         Further arguments of :class:`pandas.DataFrame`.
     """
@@ -569,7 +569,7 @@ def table(columns: Any, **how: Any) -> "Callable[[], pd.DataFrame]":
     def make() -> "pd.DataFrame":
         import pandas as pd
 
-        return pd.DataFrame(columns, **how)
+        return pd.DataFrame(content, **how)
 
     return make
 

@@ -1,4 +1,4 @@
-"""How two groups of a cohort differ: effect sizes with intervals, and region by region in the brain."""
+"""How two groups of a cohort differ: effect sizes with intervals, region by region in the brain, and their modules."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -11,6 +11,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.references import in_brackets
 from biobgt.base.wording import (
+    ANY_USUAL_COVARIATE,
     UNADJUSTED_DIFFERENCE,
     USUAL_COVARIATES,
     adjusted_for,
@@ -20,21 +21,23 @@ from biobgt.base.wording import (
     percent,
 )
 from biobgt.data.atlas import named_labelling
-from biobgt.figures.brain import MOST_NAMED, NODES, Brain, BrainKind, brain_option, in_brain
+from biobgt.data.cohort import counted_people
+from biobgt.figures.brain import IN_NONE, MOST_NAMED, NODES, Brain, BrainKind, brain_option, in_brain
 from biobgt.figures.connectivity import estimated_with
-from biobgt.figures.drawing import Axis, Drawing, Mark, Panel, Points, Rule
+from biobgt.figures.drawing import Axis, Drawing, Mark, Panel, Points, Rule, table
 from biobgt.figures.hubs import GROUP_COLOUR, HUB_COLOUR, hub_methods
-from biobgt.figures.modules import module_methods
+from biobgt.figures.modules import flow_panel, in_modules, module_methods, named_modules
 from biobgt.figures.register import figure
-from biobgt.groups.compare import HUBS, MODULES, NETWORKS, Compared, ComparisonOptions
+from biobgt.groups.compare import HUBS, MODULES, NETWORKS, Compared, ComparisonOptions, TwoGroups
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
+from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions, NamedModuleOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from biobgt.data.cohort import Cohort
     from biobgt.groups.compare import GroupComparison
+    from biobgt.modules.compare import ModuleDifference
     from biobgt.results.measured import Measured
 
 AnyComparison = TypeVar("AnyComparison", bound=ComparisonOptions)
@@ -42,6 +45,7 @@ Effect = Literal["d", "t"]
 _EFFECTS = {"d": "effect size d", "t": "statistic t of the difference"}
 _MOST_DRAWN = 25  # features; more cannot be told apart
 _ROW, _AROUND = 22, 138  # px
+_FARTHER = 1.3  # so that a whole brain fits on half a page
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,12 +201,12 @@ class DifferenceBrainOptions(ComparisonOptions):
 def group_difference_brain(measured: "Measured", options: DifferenceBrainOptions) -> Drawing:
     """Where in the brain two groups differ in a hub measure."""
     difference, (first, second) = _compared(measured, options.part(ComparisonOptions)), options.groups
-    table, differs = difference.found.table, difference.differs
-    effects = table[options.effect].to_numpy(float)
+    tests, differs = difference.found.table, difference.differs
+    effects = tests[options.effect].to_numpy(float)
     reach = float(np.nanmax(np.abs(effects))) if np.isfinite(effects).any() else 1.0
     values = np.where(differs, effects, np.nan) if options.only_different else effects
-    clearest = [int(region) for region in table.sort_values("p", kind="stable").index if differs[region]][:MOST_NAMED]
-    tests = zip(table["p"], table["q"], strict=True)
+    clearest = [int(region) for region in tests.sort_values("p", kind="stable").index if differs[region]][:MOST_NAMED]
+    found = zip(tests["p"], tests["q"], strict=True)
     brain = Brain.of(
         measured.atlas,
         options.brain,
@@ -210,7 +214,7 @@ def group_difference_brain(measured: "Measured", options: DifferenceBrainOptions
         values=values,
         quantity=_EFFECTS[options.effect],
         limits=(-reach, reach),
-        texts=["not tested" if np.isnan(p) else f"p = {p:.2g}, q = {q:.2g}" for p, q in tests],
+        texts=["not tested" if np.isnan(p) else f"p = {p:.2g}, q = {q:.2g}" for p, q in found],
         named=clearest,
     )
 
@@ -266,3 +270,188 @@ def _measure_methods(measured: "Measured", options: ComparisonOptions) -> tuple[
     compared = [measure for measure in MODULE_MEASURES.values() if measure.compared]
     definitions = " ".join(dict.fromkeys(measure.definition for measure in compared))
     return module_methods(measured, options.part(ModuleOptions), definitions)
+
+
+# Their modules. The page *Compare* shows the numbers and the caption of their difference above its figures; exported
+# figures have the same in their methods.
+
+
+@dataclass(frozen=True)
+class ModuleComparisonOptions(NamedModuleOptions, TwoGroups):
+    """Which groups are compared in their modules."""
+
+
+def compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
+    """Both groups' modules compared; the second group's have the numbers of the first's."""
+    if options.first == options.second:
+        raise InputError("A comparison needs two different groups: name the first and the second.")
+    return measured.module_difference(options, options.groups)
+
+
+def changed_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
+    """The same, with how many regions change module between shuffled groups."""
+    found = compared_modules(measured, options)
+    return replace(found, shuffled=measured.all_shuffled_changes(options, options.groups))
+
+
+def changed_words(found: "ModuleDifference") -> str:
+    """How many regions change module, and how many do between shuffled groups."""
+    said = f"{len(found.changed)} of {counted(found.agreement.n_compared, 'region')} change module"
+    if not found.shuffled:
+        return said
+    n = len(found.shuffled)
+    least = f", the smallest that {n} permutations can give" if found.p_changed <= 1 / (1 + n) else ""
+    return (
+        f"{said}, and {_chance_range(found)} in {n} permutations of the groups, seed {found.seed} "
+        f"(p = {found.p_changed:.2g}{least})"
+    )
+
+
+def _chance_range(found: "ModuleDifference") -> str:
+    return f"{min(found.shuffled)} to {max(found.shuffled)}"
+
+
+def group_methods(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> tuple[str, ...]:
+    """Methods of a figure of two groups' modules.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ModuleComparisonOptions
+    found : ModuleDifference
+        The modules of the two groups.
+    """
+    first, second = options.groups
+    sentence = (
+        f"The modules of {first} and {second} are the consensus over each group's subjects [@lancichinetti2012]. "
+        "The mean adjusted mutual information [AMI; @vinh2010] of two subjects is "
+        f"{found.within:.3f} within a group and {found.between:.3f} between groups; the permutation p of that "
+        f"difference is {_p_words(found)} [{_permutations(found)}; @alexanderbloch2012]. Several recordings of "
+        f"one person count as one subject. {_changed_sentence(found)}{_not_ruled_out(measured, options)}"
+    )
+    return module_methods(measured, options, sentence)
+
+
+def difference_numbers(found: "ModuleDifference") -> dict[str, str]:
+    """How far two groups' modules agree, and the p of their difference, as text by what each number is."""
+    agreement = found.agreement
+    return {
+        "AMI": f"{agreement.ami:.2f}",
+        "ARI": f"{agreement.ari:.2f}",
+        "VI (bits)": f"{agreement.vi:.2f}",
+        "Regions that change": f"{len(found.changed)} of {agreement.n_compared}",
+        **({"By chance": _chance_range(found)} if found.shuffled else {}),
+        "Permutation p": _p_words(found),
+    }
+
+
+def difference_caption(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> str:
+    """What was compared and tested, in whom, and what may explain a difference.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ModuleComparisonOptions
+    found : ModuleDifference
+        The modules of the two groups.
+    """
+    first, second = options.groups
+    whom = "Simulated subjects: consensus modules" if measured.cohort.simulated else "Consensus modules"
+    n_people, n_recordings = sum(found.n_subjects), sum(len(measured.cohort.group(name)) for name in options.groups)
+    several = (
+        f" There are {counted_people(n_people, n_recordings)}; permutations keep a person's recordings together."
+        if n_people < n_recordings
+        else ""
+    )
+    return (
+        f"{whom} of {first} and of {second}. The test asks whether subjects are more alike within their group (mean "
+        f"AMI {found.within:.3f}) than between groups ({found.between:.3f}), against {_permutations(found)}. "
+        f"{_changed_sentence(found)}{_not_ruled_out(measured, options)}{several}"
+    )
+
+
+def _changed_sentence(found: "ModuleDifference") -> str:
+    """How many regions change by chance; nothing where groups were not shuffled for it."""
+    if not found.shuffled:
+        return ""
+    return f"{changed_words(found)}; modules of both groups are found anew in every permutation. "
+
+
+def _p_words(found: "ModuleDifference") -> str:
+    return "not defined" if found.p != found.p else f"{found.p:.3g}"
+
+
+def _permutations(found: "ModuleDifference") -> str:
+    return f"{found.n_permutations:,} permutations of the groups, seed {found.seed}"
+
+
+def _not_ruled_out(measured: "Measured", options: ModuleComparisonOptions) -> str:
+    from biobgt.groups.design import confounding_notes
+    from biobgt.modules.compare import UNADJUSTED
+
+    return " ".join((UNADJUSTED, *confounding_notes(measured.cohort, options.groups)))
+
+
+@figure("group_module_flow", "Modules of two groups", takes=ModuleComparisonOptions, of_subject=False, least_mm=70)
+def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) -> Drawing:
+    """Where the regions of one group's modules go among another group's."""
+    found, (first, second) = changed_modules(measured, options), options.groups
+    names = [named_modules(measured.atlas, options.labelling, side) for side in (found.first, found.second)]
+    matched = {module: module for module in names[1]}
+    whom = "simulated subjects" if measured.cohort.simulated else "subjects"
+    return Drawing(
+        title=f"Modules of {first} and {second}",
+        simulated=measured.cohort.simulated,
+        panels=[flow_panel(found.agreement, (names[0], names[1]), matched, options.groups)],
+        caption=(
+            f"Consensus modules of the {whom} of {first} (left) and {second} (right), numbered and coloured alike "
+            f"where they share the most regions. {changed_words(found)}; AMI = {found.agreement.ami:.2f}. "
+            f"The comparison is not adjusted for {ANY_USUAL_COVARIATE}."
+        ),
+        numbers=table({"region": measured.atlas.regions, first: found.first, second: found.second}),
+        legend="above",
+        methods=group_methods(measured, options, found),
+    )
+
+
+@dataclass(frozen=True)
+class _GroupBrainOptions(ModuleComparisonOptions):
+    """Which of two groups is drawn; by default the first."""
+
+    group: str = option("", title="Group shown")
+    brain: BrainKind = brain_option()
+
+    @property
+    def shown(self) -> str:
+        """The group that is drawn."""
+        if self.group and self.group not in self.groups:
+            raise InputError(f"'{self.group}' is not one of the compared groups: name {self.first} or {self.second}.")
+        return self.group or self.first
+
+
+@figure("group_module_brain", "A group's modules in the brain", takes=_GroupBrainOptions, of_subject=False)
+def group_module_brain(measured: "Measured", options: _GroupBrainOptions) -> Drawing:
+    """The modules that the subjects of one of two groups agree on, in the brain."""
+    # Groups take long to compare, and all in vain where there is no brain. Two of them stand side by side.
+    brain = Brain.of(measured.atlas, options.brain, distance=_FARTHER)
+    found, shown, (first, second) = compared_modules(measured, options), options.shown, options.groups
+    modules = found.first if shown == first else found.second
+    brain, numbers = in_modules(brain, measured.atlas, options.labelling, modules)
+    simulated = measured.cohort.simulated
+    whom = counted(found.n_subjects[options.groups.index(shown)], "simulated subject" if simulated else "subject")
+
+    def caption(where: str) -> str:
+        return (
+            f"{shown}: {counted(len(brain.group_colours), 'module')} that its {whom} agree on, as "
+            f"{brain.regions_in(where)}{IN_NONE if 0 in modules else ''}.{brain.left_out} Modules are numbered and "
+            f"coloured as those of {second if shown == first else first} with which they share the most regions."
+        )
+
+    return in_brain(
+        brain,
+        caption,
+        title=f"Modules of {shown}",
+        simulated=simulated,
+        numbers=numbers,
+        methods=group_methods(measured, options, found),
+    )

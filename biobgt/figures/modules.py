@@ -1,4 +1,4 @@
-"""Figures of modules: one subject's, in its connectivity, by role, beside networks and chance, and two groups'.
+"""Figures of one subject's modules: in its connectivity, by role, beside networks and chance, and in the brain.
 
 With them stand the colours, names, methods that figures of modules share. A module has one colour in all
 figures, that of its number, so that groups whose modules are numbered alike compare.
@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import (
@@ -27,11 +28,19 @@ from biobgt.base.colours import (
 )
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
-from biobgt.base.wording import ANY_USUAL_COVARIATE, capitalised, counted, listed, signed, whose
+from biobgt.base.wording import capitalised, counted, listed, signed, whose
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES, named_labelling
-from biobgt.data.cohort import counted_people
 from biobgt.figures import drawing as draw
-from biobgt.figures.brain import SYMBOLS
+from biobgt.figures.brain import (
+    IN_NONE,
+    NO_GROUP,
+    SYMBOLS,
+    Brain,
+    BrainKind,
+    brain_caption,
+    brain_option,
+    in_brain,
+)
 from biobgt.figures.connectivity import (
     LARGEST_MATRIX_MM,
     connectivity_shades,
@@ -40,7 +49,6 @@ from biobgt.figures.connectivity import (
     shades_words,
 )
 from biobgt.figures.register import figure
-from biobgt.groups.compare import TwoGroups
 from biobgt.hubs.measures import NULL_GRAPHS_KEEP
 from biobgt.modules.measures import (
     AMI,
@@ -62,23 +70,20 @@ if TYPE_CHECKING:  # some of it brings scikit-learn, which the start of the app 
     import pandas as pd
 
     from biobgt.data.atlas import Atlas
-    from biobgt.modules.compare import ModuleDifference
     from biobgt.modules.partition import Labels, ModuleAgreement
     from biobgt.modules.structure import SmallWorld
     from biobgt.results.measured import Measured
 
-NO_COLOUR = PALE_GREY
-NO_MODULE = "no module"
 _MOST_TWO_LINED = 8  # modules beside a matrix; the names of more have one line
 _LABELLINGS = (PURPLE, SKY, ORANGE, INDIGO, WINE)  # colours of agreement with functional labels
 _MOST_BARS = 20
 _OWN, _RANDOM, _LATTICES = "this subject", "random graphs", "lattices"
-_CLUSTERING, _LENGTH, _SIGMA, _OMEGA = "clustering C", "path length L", "small-world σ", "small-world ω"
+_SIGMA, _OMEGA = "small-world σ", "small-world ω"
 
 
 def module_colours(modules: Iterable[int]) -> dict[int, str]:
     """Colour of each module, by its number from 1; grey for 0, in no module."""
-    return {module: MODULE_COLOURS[(module - 1) % len(MODULE_COLOURS)] if module else NO_COLOUR for module in modules}
+    return {module: MODULE_COLOURS[(module - 1) % len(MODULE_COLOURS)] if module else PALE_GREY for module in modules}
 
 
 def networks_of(atlas: "Atlas", labelling: str) -> list[str | None] | None:
@@ -132,7 +137,7 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> draw.Dr
     shades = connectivity_shades(matrix, measured.quantity, measured.settings.estimator)
     modules = partition.labels.tolist()
     numbered = sorted(set(modules) - {0})
-    names = named_modules(atlas, options.labelling, partition) | {0: NO_MODULE}
+    names = named_modules(atlas, options.labelling, partition) | {0: NO_GROUP}
     called = [names[module] for module in modules]
     order = draw.order_regions(len(modules), called, first=[names[number] for number in numbered])
     blocks_of = [modules[order.order[start]] for _, start, _ in order.blocks]
@@ -213,19 +218,14 @@ def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> d
             f"{int(best['n_modules'])} modules."
         )
     resolution = draw.Axis(title="Resolution")
+    how_many = draw.Axis(title="Modules", limits=(0, None), whole=True)
+    how_good = draw.Axis(title="Q, AMI", limits=(-0.03, 1.03))
     return draw.Drawing(
         title=f"Modules of {subject.id} over the resolution",
         simulated=subject.simulated,
         panels=[
-            draw.Panel(
-                marks=[chosen, n_modules],
-                x=resolution,
-                y=draw.Axis(title="Modules", limits=(0, None), whole=True),
-                height=0.4,
-            ),
-            draw.Panel(
-                marks=[chosen, *quality], x=resolution, y=draw.Axis(title="Q, AMI", limits=(-0.03, 1.03)), height=0.6
-            ),
+            draw.Panel(marks=[chosen, n_modules], x=resolution, y=how_many, height=0.4),
+            draw.Panel(marks=[chosen, *quality], x=resolution, y=how_good, height=0.6),
         ],
         caption=(
             f"{whose(subject.id, subject.simulated)}: Louvain over the resolution, {options.runs} runs at each (seed "
@@ -263,19 +263,14 @@ def role_map(measured: "Measured", options: NamedModuleOptions) -> draw.Drawing:
                 ids=own,
             )
         )
+    participation = draw.Axis(title=REGION_MEASURES[PARTICIPATION].short, limits=(-0.03, 1))
     sentence = (
         f"Regions have roles by participation and within-module z, with hubs from z = {options.hub_z:g} [@guimera2005]."
     )
     return draw.Drawing(
         title=f"Roles of the regions of {subject.id}",
         simulated=subject.simulated,
-        panels=[
-            draw.Panel(
-                marks=marks,
-                x=draw.Axis(title=REGION_MEASURES[PARTICIPATION].short, limits=(-0.03, 1)),
-                y=draw.Axis(title=REGION_MEASURES[WITHIN_Z].short),
-            )
-        ],
+        panels=[draw.Panel(marks=marks, x=participation, y=draw.Axis(title=REGION_MEASURES[WITHIN_Z].short))],
         caption=(
             f"{whose(subject.id, subject.simulated)}: every region by participation (how evenly its connections spread "
             f"over the modules) and within-module z (how strongly it is connected in its own), after Guimerà and "
@@ -311,18 +306,13 @@ def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -
     )
     own = draw.Rule(name=f"this subject, Q = {test.q:.3f}", x=test.q, colour=VERMILION)
 
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "graph": [subject.id, *(f"null graph {number}" for number in range(1, len(test.null) + 1))],
-                "seed": [test.seed, *range(test.seed, test.seed + len(test.null))],
-                "modularity Q": values[[-1, *range(len(test.null))]],
-            }
-        )
-
+    columns = {
+        "graph": [subject.id, *(f"null graph {number}" for number in range(1, len(test.null) + 1))],
+        "seed": [test.seed, *range(test.seed, test.seed + len(test.null))],
+        "modularity Q": values[[-1, *range(len(test.null))]],
+    }
     room, runs = 0.08 * float(np.ptp(values)) or 0.01, counted(options.runs, "Louvain run")
+    of_q = draw.Axis(title=MODULE_MEASURES[Q].short, limits=(float(values.min()) - room, float(values.max()) + room))
     z = f", z = {test.z:.1f}" if test.z == test.z else ""  # NaN where the nulls do not vary
     n_nulls = counted(len(test.null), "null graph")
     sentence = (
@@ -335,23 +325,14 @@ def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -
     screen = draw.Drawing(
         title=f"Modularity of {subject.id}",
         simulated=subject.simulated,
-        panels=[
-            draw.Panel(
-                marks=[nulls, own],
-                x=draw.Axis(
-                    title=MODULE_MEASURES[Q].short,
-                    limits=(float(values.min()) - room, float(values.max()) + room),
-                ),
-                y=draw.Axis(title="Null graphs", whole=True),
-            )
-        ],
+        panels=[draw.Panel(marks=[nulls, own], x=of_q, y=draw.Axis(title="Null graphs", whole=True))],
         caption=(
             f"{whose(subject.id, subject.simulated)}: Q = {test.q:.3f} against {test.null.mean():.3f} on average in "
             f"{n_nulls}{z}, p = {test.p:.3g}. Null graphs {NULL_GRAPHS_KEEP}; modules were found anew in each, the "
             f"best of {runs} (seed {test.seed}). The smallest p that {n_nulls} can give is "
             f"{1 / (len(test.null) + 1):.2g}."
         ),
-        numbers=numbers,
+        numbers=draw.table(columns),
         legend="none",  # the line has its name beside it
         height=320,
         aspect=0.45,
@@ -376,22 +357,11 @@ def _round_edges(low: float, high: float) -> FloatArray:
 def small_worldness(measured: "Measured", options: SmallWorldOptions) -> draw.Drawing:
     """Clustering and path length of one subject's graph, of random graphs and of lattices."""
     subject, seeds, found = measured.subject, options.null_seeds, pooled_small_world(measured, options)
-    values = {  # ω takes no path length of lattices
-        _CLUSTERING: {
-            _OWN: found.clustering,
-            _RANDOM: found.random_clustering,
-            _LATTICES: found.lattice_clustering,
-        },
-        _LENGTH: {_OWN: found.path_length, _RANDOM: found.random_path_length},
-    }
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        rows = [(measure, graph, value) for measure, bars in values.items() for graph, value in bars.items()]
-        rows += [(_SIGMA, _OWN, found.sigma), (_OMEGA, _OWN, found.omega)]
-        return pd.DataFrame(rows, columns=["measure", "graph", "value"])
-
+    clustering = {_OWN: found.clustering, _RANDOM: found.random_clustering, _LATTICES: found.lattice_clustering}
+    lengths = {_OWN: found.path_length, _RANDOM: found.random_path_length}  # ω takes none of lattices
+    values = {"clustering C": clustering, "path length L": lengths}
+    rows = [(measure, graph, value) for measure, bars in values.items() for graph, value in bars.items()]
+    rows += [(_SIGMA, _OWN, found.sigma), (_OMEGA, _OWN, found.omega)]
     sentence = (
         "Small-worldness σ = (C/C random) / (L/L random) [@humphries2008] and ω = L random/L − C/C lattice "
         "[@telesford2011] were computed from the mean clustering coefficient C [@onnela2005] and the "
@@ -419,7 +389,7 @@ def small_worldness(measured: "Measured", options: SmallWorldOptions) -> draw.Dr
             f"{counted(found.n_nulls, 'null graph')} of each kind, seed {found.seed}."
             f"{left_out if found.n_left_out else ''}"
         ),
-        numbers=numbers,
+        numbers=draw.table(rows, columns=["measure", "graph", "value"]),
         methods=(*graph_methods(measured), *negative, sentence),
         columns=2,
         own_y=True,
@@ -451,7 +421,7 @@ def _graph_bars(bars: Mapping[str, float]) -> list[draw.Bars]:
     return [
         draw.Bars(
             name=graph,
-            colour=VERMILION if graph == _OWN else NO_COLOUR,
+            colour=VERMILION if graph == _OWN else PALE_GREY,
             x=[place],
             y=[value],
             width=0.8,
@@ -463,7 +433,7 @@ def _graph_bars(bars: Mapping[str, float]) -> list[draw.Bars]:
     ]
 
 
-def _flow_panel(
+def flow_panel(
     found: "ModuleAgreement",
     names: tuple[Mapping[int, str], Mapping[Any, str]],
     matched: Mapping[Any, int],
@@ -486,7 +456,7 @@ def _flow_panel(
     if not table.to_numpy().any():
         raise InputError("No region is in both divisions, so no flow between them can be drawn.")
     shades = module_colours({*table.index, *matched.values()})
-    right = [shades[matched[column]] if column in matched else NO_COLOUR for column in table.columns]
+    right = [shades[matched[column]] if column in matched else PALE_GREY for column in table.columns]
     flow = draw.Flow(
         counts=table.to_numpy(),
         names=([names[0][module] for module in table.index], [str(names[1].get(one, one)) for one in table.columns]),
@@ -505,17 +475,12 @@ def module_flow(measured: "Measured", options: NamedModuleOptions) -> draw.Drawi
     found = measured.module_agreement(options, labelling)
     names = named_modules(measured.atlas, labelling, measured.modules(options).partition)
     table = found.contingency
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        rows = [
-            {"module": module, "name": names[module], "label": label, "regions": int(table.loc[module, label])}
-            for module in table.index
-            for label in table.columns
-        ]
-        return pd.DataFrame(rows).query("regions > 0")
-
+    rows = [
+        {"module": module, "name": names[module], "label": label, "regions": int(table.loc[module, label])}
+        for module in table.index
+        for label in table.columns
+        if table.loc[module, label]
+    ]
     missing = {"without a label": found.n_unlabelled, "in no module": found.n_unassigned}
     said = [f"{counted(n, 'region')} {why}" for why, n in missing.items() if n]
     left_out = f"Left out: {listed(said)}. " if said else ""
@@ -524,7 +489,7 @@ def module_flow(measured: "Measured", options: NamedModuleOptions) -> draw.Drawi
     return draw.Drawing(
         title=f"Modules and networks of {subject.id}",
         simulated=subject.simulated,
-        panels=[_flow_panel(found, (names, PAPER_MODULES), match_labels(table), ("Modules", "Networks"))],
+        panels=[flow_panel(found, (names, PAPER_MODULES), match_labels(table), ("Modules", "Networks"))],
         caption=(
             f"{whose(subject.id, subject.simulated)}: the {counted(found.n_compared, 'region')} that have a module and "
             f"a label, from Louvain modules to {LABELLINGS.get(labelling, labelling)}. Modules "
@@ -532,155 +497,62 @@ def module_flow(measured: "Measured", options: NamedModuleOptions) -> draw.Drawi
             f"colour; a pair need not be a network's largest share, and networks without a pair are grey. "
             f"{left_out}AMI = {found.ami:.2f}."
         ),
-        numbers=numbers,
+        numbers=draw.table(rows),
         legend="above",
         methods=module_methods(measured, options, sentence),
     )
 
 
-# Modules of two groups. The page *Compare* shows the numbers and the caption of their difference above its figures;
-# exported figures have the same in their methods.
-
-
 @dataclass(frozen=True)
-class ModuleComparisonOptions(NamedModuleOptions, TwoGroups):
-    """Which groups are compared in their modules."""
+class ModuleBrainOptions(NamedModuleOptions):
+    """How many connections are drawn with the modules."""
 
-
-def compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
-    """Both groups' modules compared; the second group's have the numbers of the first's."""
-    if options.first == options.second:
-        raise InputError("A comparison needs two different groups: name the first and the second.")
-    return measured.module_difference(options, options.groups)
-
-
-def changed_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
-    """The same, with how many regions change module between shuffled groups."""
-    found = compared_modules(measured, options)
-    return replace(found, shuffled=measured.all_shuffled_changes(options, options.groups))
-
-
-def changed_words(found: "ModuleDifference") -> str:
-    """How many regions change module, and how many do between shuffled groups."""
-    said = f"{len(found.changed)} of {counted(found.agreement.n_compared, 'region')} change module"
-    if not found.shuffled:
-        return said
-    n = len(found.shuffled)
-    least = f", the smallest that {n} permutations can give" if found.p_changed <= 1 / (1 + n) else ""
-    return (
-        f"{said}, and {_chance_range(found)} in {n} permutations of the groups, seed {found.seed} "
-        f"(p = {found.p_changed:.2g}{least})"
+    connections: int = option(
+        0,
+        title="Strongest connections within modules",
+        help="The strongest positive connections whose two regions are in the same module.",
+        steps=tuple(range(0, 301, 10)),
+        low=0,
+        link="brain_edges",
     )
+    brain: BrainKind = brain_option()
 
 
-def _chance_range(found: "ModuleDifference") -> str:
-    return f"{min(found.shuffled)} to {max(found.shuffled)}"
+@figure("module_brain", "Modules in the brain", takes=ModuleBrainOptions)
+def module_brain(measured: "Measured", options: ModuleBrainOptions) -> draw.Drawing:
+    """One subject's modules in the brain, with the strongest connections within them."""
+    from biobgt.modules.partition import strongest_within_modules
 
-
-def group_methods(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> tuple[str, ...]:
-    """Methods of a figure of two groups' modules.
-
-    Parameters
-    ----------
-    measured : Measured
-    options : ModuleComparisonOptions
-    found : ModuleDifference
-        The modules of the two groups.
-    """
-    first, second = options.groups
-    sentence = (
-        f"The modules of {first} and {second} are the consensus over each group's subjects [@lancichinetti2012]. "
-        "The mean adjusted mutual information [AMI; @vinh2010] of two subjects is "
-        f"{found.within:.3f} within a group and {found.between:.3f} between groups; the permutation p of that "
-        f"difference is {_p_words(found)} [{_permutations(found)}; @alexanderbloch2012]. Several recordings of "
-        f"one person count as one subject. {_changed_sentence(found)}{_not_ruled_out(measured, options)}"
-    )
-    return module_methods(measured, options, sentence)
-
-
-def difference_numbers(found: "ModuleDifference") -> dict[str, str]:
-    """How far two groups' modules agree, and the p of their difference, as text by what each number is."""
-    agreement = found.agreement
-    return {
-        "AMI": f"{agreement.ami:.2f}",
-        "ARI": f"{agreement.ari:.2f}",
-        "VI (bits)": f"{agreement.vi:.2f}",
-        "Regions that change": f"{len(found.changed)} of {agreement.n_compared}",
-        **({"By chance": _chance_range(found)} if found.shuffled else {}),
-        "Permutation p": _p_words(found),
-    }
-
-
-def difference_caption(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> str:
-    """What was compared and tested, in whom, and what may explain a difference.
-
-    Parameters
-    ----------
-    measured : Measured
-    options : ModuleComparisonOptions
-    found : ModuleDifference
-        The modules of the two groups.
-    """
-    first, second = options.groups
-    whom = "Simulated subjects: consensus modules" if measured.cohort.simulated else "Consensus modules"
-    n_people, n_recordings = sum(found.n_subjects), sum(len(measured.cohort.group(name)) for name in options.groups)
-    several = (
-        f" There are {counted_people(n_people, n_recordings)}; permutations keep a person's recordings together."
-        if n_people < n_recordings
-        else ""
-    )
-    return (
-        f"{whom} of {first} and of {second}. The test asks whether subjects are more alike within their group (mean "
-        f"AMI {found.within:.3f}) than between groups ({found.between:.3f}), against {_permutations(found)}. "
-        f"{_changed_sentence(found)}{_not_ruled_out(measured, options)}{several}"
-    )
-
-
-def _changed_sentence(found: "ModuleDifference") -> str:
-    """How many regions change by chance; nothing where groups were not shuffled for it."""
-    if not found.shuffled:
-        return ""
-    return f"{changed_words(found)}; modules of both groups are found anew in every permutation. "
-
-
-def _p_words(found: "ModuleDifference") -> str:
-    return "not defined" if found.p != found.p else f"{found.p:.3g}"
-
-
-def _permutations(found: "ModuleDifference") -> str:
-    return f"{found.n_permutations:,} permutations of the groups, seed {found.seed}"
-
-
-def _not_ruled_out(measured: "Measured", options: ModuleComparisonOptions) -> str:
-    from biobgt.groups.design import confounding_notes
-    from biobgt.modules.compare import UNADJUSTED
-
-    return " ".join((UNADJUSTED, *confounding_notes(measured.cohort, options.groups)))
-
-
-@figure("group_module_flow", "Modules of two groups", takes=ModuleComparisonOptions, of_subject=False, least_mm=70)
-def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) -> draw.Drawing:
-    """Where the regions of one group's modules go among another group's."""
-    found, (first, second) = changed_modules(measured, options), options.groups
-    names = [named_modules(measured.atlas, options.labelling, side) for side in (found.first, found.second)]
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.DataFrame({"region": measured.atlas.regions, first: found.first, second: found.second})
-
-    matched = {module: module for module in names[1]}
-    whom = "simulated subjects" if measured.cohort.simulated else "subjects"
-    return draw.Drawing(
-        title=f"Modules of {first} and {second}",
-        simulated=measured.cohort.simulated,
-        panels=[_flow_panel(found.agreement, (names[0], names[1]), matched, options.groups)],
-        caption=(
-            f"Consensus modules of the {whom} of {first} (left) and {second} (right), numbered and coloured alike "
-            f"where they share the most regions. {changed_words(found)}; AMI = {found.agreement.ami:.2f}. "
-            f"The comparison is not adjusted for {ANY_USUAL_COVARIATE}."
-        ),
+    brain, subject = Brain.of(measured.atlas, options.brain), measured.subject
+    partition = measured.modules(options).partition
+    edges = strongest_within_modules(measured.graph_of_modules(options), partition, most=options.connections)
+    brain, numbers = in_modules(replace(brain, edges=edges), measured.atlas, options.labelling, partition.labels)
+    in_none = IN_NONE if 0 in partition.labels else ""
+    colour = f"the module, of {len(brain.group_colours)}{in_none}"
+    return in_brain(
+        brain,
+        lambda where: brain_caption(brain, subject, where, colour=colour) + brain.left_out,
+        title=f"Modules of {subject.id}",
+        simulated=subject.simulated,
         numbers=numbers,
-        legend="above",
-        methods=group_methods(measured, options, found),
+        methods=module_methods(measured, options),
     )
+
+
+def in_modules(brain: Brain, atlas: "Atlas", labelling: str, modules: NDArray[np.int64]) -> tuple[Brain, Any]:
+    """The brain in the colours of its modules, and what makes its table.
+
+    Parameters
+    ----------
+    brain : Brain
+    atlas : Atlas
+    labelling : str
+        The functional labels that give the names.
+    modules : ndarray of int, shape (n_regions,)
+    """
+    names = named_modules(atlas, labelling, modules)
+    called = [names[module] if module else None for module in modules.tolist()]
+    colours = {names[module]: colour for module, colour in module_colours(sorted(names)).items()}
+    named = {"module": modules.tolist(), "name": [name or "" for name in called]}
+    numbers = draw.table({"region": brain.regions, **named, **brain.places})
+    return replace(brain, groups=called, group_colours=colours), numbers

@@ -70,10 +70,7 @@ class Figure:
         return self.draw(measured, options)
 
 
-_FAMILIES = (
-    *("attention", "attention_groups", "connectivity", "groups", "hubs", "models", "module_brains", "modules"),
-    "why_region",
-)
+_FAMILIES = (*("attention", "attention_groups", "connectivity", "groups", "hubs", "models", "modules", "why_region"),)
 _FIGURES: Registry[Figure] = Registry("figure")
 
 

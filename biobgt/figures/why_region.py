@@ -18,15 +18,12 @@ from biobgt.figures.register import figure
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, HubOptions
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from biobgt.data.graph import ConnectivityKind
     from biobgt.hubs.table import RegionExplanation
     from biobgt.results.measured import Measured
 
 MOST_DRAWN = 16  # neighbours: more names than these would lie on one another
-BEFORE_COLOUR = HUB_MEASURES[NE].colour
-AFTER_COLOUR = HUB_COLOUR
+_BEFORE_COLOUR, _AFTER_COLOUR = HUB_MEASURES[NE].colour, HUB_COLOUR
 
 
 @dataclass(frozen=True)
@@ -59,13 +56,18 @@ def story_of(measured: "Measured", options: RegionOptions) -> "RegionExplanation
     return measured.explain_region(options, region, gammas)
 
 
-def _methods(measured: "Measured", options: RegionOptions, sentence: str) -> tuple[str, ...]:
-    """Methods of a figure of one region's story, with a sentence of its own."""
-    return (*hub_methods(measured, options, (NE,)), sentence)
-
-
-def _opening(measured: "Measured") -> str:
-    return whose(measured.subject.id, measured.subject.simulated)
+def _drawing(
+    measured: "Measured", options: RegionOptions, panels: list[draw.Panel], said: str, method: str, **about: Any
+) -> draw.Drawing:
+    """A figure of one region's story; ``said`` is its caption behind whose it is, ``method`` a sentence of its own."""
+    subject = measured.subject
+    return draw.Drawing(
+        panels=panels,
+        caption=f"{whose(subject.id, subject.simulated)}: {said}",
+        simulated=subject.simulated,
+        methods=(*hub_methods(measured, options, (NE,)), method),
+        **about,
+    )
 
 
 @figure("region_surroundings", "Surroundings of a region", takes=SurroundingsOptions, least_mm=75)
@@ -76,41 +78,31 @@ def region_surroundings(measured: "Measured", options: SurroundingsOptions) -> d
     members = around.members[shown]
     names = [measured.atlas.regions[member] for member in members]
     before, after = around.before[shown, shown], around.after[shown, shown]
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        first, second = np.nonzero(np.triu((before != 0) | (after != 0)))
-        return pd.DataFrame(
-            {
-                "region": [names[i] for i in first],
-                "other region": [names[i] for i in second],
-                "weight as measured": before[first, second],
-                "weight perturbed": after[first, second],
-            }
-        )
-
+    first, second = np.nonzero(np.triu((before != 0) | (after != 0)))
+    columns = {
+        "region": [names[i] for i in first],
+        "other region": [names[i] for i in second],
+        "weight as measured": before[first, second],
+        "weight perturbed": after[first, second],
+    }
     circle = draw.Surroundings(
         names=names,
         ids=members,
         weights=after if options.perturbed else before,
         largest=float(max(around.before.max(), around.after.max())),  # the same before and after
-        colours=(CHOSEN_COLOUR, BEFORE_COLOUR, GROUP_COLOUR),
+        colours=(CHOSEN_COLOUR, _BEFORE_COLOUR, GROUP_COLOUR),
     )
     across, up = draw.Axis(hidden=True, limits=(-2.5, 2.5)), draw.Axis(hidden=True, limits=(-1.25, 1.25))
-    return draw.Drawing(
+    return _drawing(
+        measured,
+        options,
+        [draw.Panel(marks=[circle], x=across, y=up)],
+        _surroundings_caption(story, perturbed=options.perturbed),
+        "A region's surroundings are the regions it is connected with, and the connections among all of these.",
         title=f"{story.name}: {'perturbed' if options.perturbed else 'as measured'}",
-        simulated=measured.subject.simulated,
-        panels=[draw.Panel(marks=[circle], x=across, y=up)],
-        caption=f"{_opening(measured)}: {_surroundings_caption(story, perturbed=options.perturbed)}",
-        numbers=numbers,
+        numbers=draw.table(columns),
         legend="none",
         height=380,
-        methods=_methods(
-            measured,
-            options,
-            "A region's surroundings are the regions it is connected with, and the connections among all of these.",
-        ),
     )
 
 
@@ -141,47 +133,29 @@ def region_spectra(measured: "Measured", options: RegionOptions) -> draw.Drawing
     before, after = story.spectrum_before, story.spectrum_after
     x, change = np.arange(1, len(before) + 1), after - before
 
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.DataFrame({"eigenvalue": x, "as measured": before, "perturbed": after, "change": change})
-
     number = draw.Axis(title="eigenvalues from smallest to largest", limits=(0, len(x) + 1))
-    return draw.Drawing(
-        title=f"{story.name}: Laplacian spectra",
-        simulated=measured.subject.simulated,
-        panels=[
-            draw.Panel(
-                marks=[
-                    _line("as measured", x, before, BEFORE_COLOUR),
-                    _line("perturbed", x, after, AFTER_COLOUR, dash="dash", thin=True),
-                ],
-                x=number,
-                y=draw.Axis(title="eigenvalue λ", limits=(0, None)),
-                height=0.6,
-            ),
-            draw.Panel(
-                marks=[draw.Bars(name="change", colour=CHOSEN_COLOUR, x=x, y=change, hover="change: %{y:.3g}")],
-                x=number,
-                y=draw.Axis(title="change of λ", zero=True),
-                height=0.4,
-            ),
+    spectra = [
+        _line("as measured", x, before, _BEFORE_COLOUR),
+        _line("perturbed", x, after, _AFTER_COLOUR, dash="dash", thin=True),
+    ]
+    changes = [draw.Bars(name="change", colour=CHOSEN_COLOUR, x=x, y=change, hover="change: %{y:.3g}")]
+    return _drawing(
+        measured,
+        options,
+        [
+            draw.Panel(marks=spectra, x=number, y=draw.Axis(title="eigenvalue λ", limits=(0, None)), height=0.6),
+            draw.Panel(marks=changes, x=number, y=draw.Axis(title="change of λ", zero=True), height=0.4),
         ],
-        caption=(
-            f"{_opening(measured)}: {story.n_regions} eigenvalues λ of the graph's Laplacian as measured (solid) and "
-            f"after the perturbation of {story.name} (dashed), and below by how much each changes. Small λ are slow, "
-            "brain-wide ways in which activity evens out, large λ fast and local ones."
-        ),
-        numbers=numbers,
+        f"{story.n_regions} eigenvalues λ of the graph's Laplacian as measured (solid) and after the perturbation of "
+        f"{story.name} (dashed), and below by how much each changes. Small λ are slow, brain-wide ways in which "
+        "activity evens out, large λ fast and local ones.",
+        "Eigenvalues of the Laplacian before and after the perturbation are paired from smallest to largest.",
+        title=f"{story.name}: Laplacian spectra",
+        numbers=draw.table({"eigenvalue": x, "as measured": before, "perturbed": after, "change": change}),
         legend="above",
         together=True,
         height=440,
         aspect=0.32,
-        methods=_methods(
-            measured,
-            options,
-            "Eigenvalues of the Laplacian before and after the perturbation are paired from smallest to largest.",
-        ),
     )
 
 
@@ -194,23 +168,16 @@ def region_entropy(measured: "Measured", options: EntropyOptions) -> draw.Drawin
     """The entropies before and after a region's perturbation over γ, and their difference."""
     story = story_of(measured, options)
     x, bits = story.gammas, " bits"
-
-    def numbers() -> "pd.DataFrame":
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "gamma": x,
-                "entropy as measured (bits)": story.entropy_before,
-                "entropy perturbed (bits)": story.entropy_after,
-                "change (bits)": story.change,
-                "change of the median region (bits)": story.typical_change,
-            }
-        )
-
+    columns = {
+        "gamma": x,
+        "entropy as measured (bits)": story.entropy_before,
+        "entropy perturbed (bits)": story.entropy_after,
+        "change (bits)": story.change,
+        "change of the median region (bits)": story.typical_change,
+    }
     entropies = [
-        _line("S(G), as measured", x, story.entropy_before, BEFORE_COLOUR, unit=bits),
-        _line("S(Gᵢ), perturbed", x, story.entropy_after, AFTER_COLOUR, unit=bits, dash="dash", thin=True),
+        _line("S(G), as measured", x, story.entropy_before, _BEFORE_COLOUR, unit=bits),
+        _line("S(Gᵢ), perturbed", x, story.entropy_after, _AFTER_COLOUR, unit=bits, dash="dash", thin=True),
     ]
     changes = [
         _line("|ΔS| of this region", x, story.change, CHOSEN_COLOUR, unit=bits),
@@ -218,27 +185,22 @@ def region_entropy(measured: "Measured", options: EntropyOptions) -> draw.Drawin
     ]
     chosen = draw.Rule(x=story.gamma, colour=GROUP_COLOUR, dash="dot")
     gammas = draw.Axis(title=draw.GAMMA_TITLE, log=True, ticks=draw.GAMMA_TICKS)
-    return draw.Drawing(
-        title=f"{story.name}: entropy over γ",
-        simulated=measured.subject.simulated,
-        panels=[
+    return _drawing(
+        measured,
+        options,
+        [
             draw.Panel(marks=[chosen, *entropies], x=gammas, y=draw.Axis(title="entropy (bits)")),
             draw.Panel(marks=[chosen, *changes], x=gammas, y=draw.Axis(title="|ΔS| (bits)", limits=(0, None))),
         ],
-        caption=(
-            f"{_opening(measured)}: spectral entropy over the diffusion time γ, as measured and after the perturbation "
-            f"of {story.name}; below, their difference |ΔS|, which is node entanglement, beside the median of all "
-            f"regions. The dotted line marks the chosen γ = {story.gamma:g}/mean(λ)."
-        ),
-        numbers=numbers,
+        f"spectral entropy over the diffusion time γ, as measured and after the perturbation of {story.name}; below, "
+        "their difference |ΔS|, which is node entanglement, beside the median of all regions. The dotted line marks "
+        f"the chosen γ = {story.gamma:g}/mean(λ).",
+        "The change of a typical region is the median of |ΔS| over all regions, at each γ on its own.",
+        title=f"{story.name}: entropy over γ",
+        numbers=draw.table(columns),
         together=True,
         height=500,
         aspect=0.32,
-        methods=_methods(
-            measured,
-            options,
-            "The change of a typical region is the median of |ΔS| over all regions, at each γ on its own.",
-        ),
     )
 
 

@@ -18,15 +18,10 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.graph_files import GRAPH_FORMATS
 from biobgt.export.making import PanelFiles, _make_figure, make_files, options_in_full
+from biobgt.figures.groups import ModuleComparisonOptions, group_module_flow
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
-from biobgt.figures.modules import (
-    ModuleComparisonOptions,
-    ResolutionSweepOptions,
-    group_module_flow,
-    modularity_against_chance,
-    resolution_sweep,
-)
+from biobgt.figures.modules import ResolutionSweepOptions, modularity_against_chance, resolution_sweep
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names

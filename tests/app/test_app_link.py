@@ -15,7 +15,7 @@ from biobgt import ConnectomeSettings, load_atlas
 from biobgt.base.options import LARGEST_SEED
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.connectivity import HeatmapOptions
-from biobgt.figures.modules import ModuleComparisonOptions
+from biobgt.figures.groups import ModuleComparisonOptions
 from biobgt.hubs.measures import GAMMAS, SHARES, HubOptions
 from biobgt.modules.measures import RESOLUTIONS, NamedModuleOptions
 from session.cohorts import OWN

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from hub_figures import measured_of
 
+from biobgt.figures import groups
 from biobgt.figures import modules as family
 from biobgt.modules.measures import NamedModuleOptions, NullGraphOptions, SmallWorldOptions
 from biobgt.modules.partition import ModuleAgreement
@@ -79,10 +80,10 @@ def group_flow_of(difference, *, simulated=False):
     """Modules of two groups, NC and AD."""
     measured = measured_of("abcdef")
     measured.cohort = SimpleNamespace(simulated=simulated)
-    options = family.ModuleComparisonOptions(first="NC", second="AD")
+    options = groups.ModuleComparisonOptions(first="NC", second="AD")
     with (
-        patch.object(family, "changed_modules", return_value=difference),
-        patch.object(family, "named_modules", return_value={1: "1", 2: "2"}),
-        patch.object(family, "group_words", return_value={}),
+        patch.object(groups, "changed_modules", return_value=difference),
+        patch.object(groups, "named_modules", return_value={1: "1", 2: "2"}),
+        patch.object(groups, "group_methods", return_value=()),
     ):
-        return family.group_module_flow(measured, options)
+        return groups.group_module_flow(measured, options)

@@ -26,8 +26,8 @@ from biobgt.figures.models import (
     roc,
     subject_probability,
 )
-from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import NoOptions, all_figures
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured

@@ -15,8 +15,8 @@ from biobgt.figures.groups import (
     group_differences,
     with_known_covariates,
 )
-from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured

@@ -23,15 +23,10 @@ from biobgt.base.colours import MODULE_COLOURS
 from biobgt.base.errors import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import module_colours
-from biobgt.figures.modules import (
-    ModuleComparisonOptions,
-    difference_caption,
-    difference_numbers,
-    group_words,
-    small_world_indices,
-)
-from biobgt.figures.paper import PaperStyle
+from biobgt.figures.groups import ModuleComparisonOptions, difference_caption, difference_numbers, group_methods
+from biobgt.figures.modules import small_world_indices
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.modules import ModularityTest, SmallWorld, compare_modules
 from biobgt.modules.compare import UNADJUSTED, ModuleDifference
 from biobgt.results.measured import Measured
@@ -223,7 +218,7 @@ def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
         "Permutation p": "0.0312",
     }
     caption = difference_caption(measured, options, found)
-    methods = " ".join(group_words(measured, options, found)["methods"])
+    methods = " ".join(group_methods(measured, options, found))
     assert caption.startswith("Simulated subjects: consensus modules of NC and of AD. ")
     assert "within their group (mean AMI 0.500) than between groups (0.250)" in caption
     for said in ("1,000 permutations of the groups, seed 7", UNADJUSTED):
@@ -233,7 +228,7 @@ def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
     assert "recordings" not in caption
     undefined = two_groups_compared(np.nan)
     assert difference_numbers(undefined)["Permutation p"] == "not defined"
-    assert "difference is not defined (1,000" in " ".join(group_words(measured, options, undefined)["methods"])
+    assert "difference is not defined (1,000" in " ".join(group_methods(measured, options, undefined))
 
 
 def test_recordings_of_two_groups_are_counted_as_people():

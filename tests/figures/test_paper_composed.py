@@ -9,9 +9,10 @@ from hub_figures import curves_of, scatter_of
 from PIL import Image
 
 from biobgt import InputError
-from biobgt.figures.paper import PaperStyle, save_figure
 from biobgt.figures.paper.composed import _panel_rows, compose, fitting_columns, panel_widths_mm
+from biobgt.figures.paper.frame import save_figure
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 
 REGIONS = ("A", "B", "C", "D")
 STYLE = PaperStyle(width_mm=180, dpi=100)

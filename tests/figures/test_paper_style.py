@@ -18,8 +18,9 @@ from PIL import Image
 
 from biobgt import InputError
 from biobgt.base.colours import MODULE_COLOURS
-from biobgt.figures.paper import PALETTES, PaperStyle, save_figure
+from biobgt.figures.paper.frame import save_figure
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PALETTES, PaperStyle
 
 REGIONS = ("A", "B", "C", "a $5 region of $6")
 

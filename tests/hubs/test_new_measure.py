@@ -17,8 +17,8 @@ from biobgt.export.making import _make_figure, make_files
 from biobgt.export.methods import methods_of
 from biobgt.figures import gamma_sweep, hub_brain, hub_curves, hub_scatter
 from biobgt.figures.hubs import HubCurvesOptions, HubScatterOptions, _GammaSweepOptions, _HubBrainOptions
-from biobgt.figures.paper import PaperStyle
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
 from biobgt.figures.why_region import story_sentences
 from biobgt.groups.compare import ComparisonOptions
