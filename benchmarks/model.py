@@ -22,13 +22,12 @@ from torch_geometric.utils import softmax
 from benchmarks.timing import Ratio, compare, print_ratios, timed
 from biobgt.base.kept import MemoryStore
 from biobgt.data.cohort import Subject
-from biobgt.data.connectivity import functional_connectivity
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.hubs.entanglement import EntanglementMethod
 from biobgt.model.benchmark.networks import encode, n_parameters, with_importance
 from biobgt.model.benchmark.systems import SYSTEMS, BioBGTSystem, NetworkSystem, System
 from biobgt.model.ensemble import Ensemble
-from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED, correlations, prepare_matrices
+from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED, prepare
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch, ModuleExtractor
 from biobgt.model.presets import Preset, preset_named
 from biobgt.modules import louvain_modules
@@ -154,7 +153,7 @@ def subject_ratios() -> list[Ratio]:
             return ensemble.explain(cohort.subjects)
 
         subject = Subject("subject", series=_series(N_REGIONS, seed=0))
-        weights = prepare_matrices([correlations(subject)], preset).weights[0].double().numpy()
+        weights = prepare([subject], preset).weights[0].double().numpy()
         weights = (weights + weights.T) / 2
 
         def network(method: EntanglementMethod) -> None:
@@ -243,8 +242,8 @@ def _step(model: BioBGT, graphs: GraphBatch, logits_of: Callable[[BioBGT, GraphB
 
 
 def _graphs(n_regions: int, batch: int, preset: Preset) -> GraphBatch:
-    matrices = [functional_connectivity(_series(n_regions, seed=seed)) for seed in range(batch)]
-    return prepare_matrices(matrices, preset, store=_STORE)
+    subjects = [Subject(str(seed), series=_series(n_regions, seed=seed)) for seed in range(batch)]
+    return prepare(subjects, preset, store=_STORE)
 
 
 def _series(n_regions: int, *, seed: int) -> np.ndarray:

@@ -1,103 +1,32 @@
-"""Recognise a scan that a model was trained on, or a subject's id: a probability would be no evidence of anything.
+"""Several BioBGTs of one atlas that vote: what is shipped, loaded and asked.
 
-A fingerprint is 32 random sums over all correlations of a subject. The same scan, read from another file or rounded
-otherwise, lies within 0.001; two different ABIDE scans are 0.5 apart or more. From a fingerprint no
-correlation can be found again.
-
-The same person in another session, or preprocessed anew, has another fingerprint and often the same id. Of ids a card
-keeps 24 bits of a slow hash (scrypt), salted with the hash of the model's weights: nobody can read them off a card, or
-see which models share subjects. Whoever already has a list of possible ids can try each, in milliseconds, as anybody
-can who asks the model. Of foreign ids one in some 5,000 is recognised by chance (899 subjects), so that one match alone
-is no proof.
+Members were trained on different parts of a cohort. A subject's logits are the mean of the members' calibrated logits,
+its attention the mean of theirs. Subjects unlike those the members were trained on are told apart before anyone
+believes a probability, and one that cannot be predicted does not keep the others from it.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import scrypt
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from biobgt.base.errors import InputError
 from biobgt.base.kept import Store
 from biobgt.base.wording import KNOWN_ID, TRAINED_ON
 from biobgt.data.atlas import BUNDLED, Atlas, atlas_question, load_atlas
-from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, Subject, person_of
+from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, Subject
 from biobgt.data.quality import quality_flags
 from biobgt.model.attention import check_layer_and_head
 from biobgt.model.inputs import prepare
+from biobgt.model.installed import other_connectivity
 from biobgt.model.network import AttentionMap, BioBGT, GraphBatch, join_batches
-from biobgt.model.out_of_distribution import TrainingRanges, other_connectivity, training_ranges
+from biobgt.model.out_of_distribution import TrainingRanges, id_hashes, position, recognised
 from biobgt.model.presets import Preset
 
-SIZE = 32
-SAME_SCAN = 0.1
-_DIGITS = 6  # hexadecimal: 24 bits
-_TELLING = re.compile(r"[1-9]\d{4,}")  # a number long enough to be one person's: 50642 in CMU_a_0050642
-
-
-def fingerprints(correlations: Tensor) -> Tensor:
-    """Sum correlations with random signs.
-
-    Parameters
-    ----------
-    correlations : Tensor, shape (n_subjects, n_regions, n_regions)
-
-    Returns
-    -------
-    Tensor, shape (n_subjects, 32)
-    """
-    rows, columns = torch.triu_indices(correlations.shape[1], correlations.shape[1], 1)
-    values = correlations[:, rows, columns].double().cpu()
-    signs = torch.randint(2, (SIZE, len(rows)), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
-    return (values @ signs.T / len(rows) ** 0.5).float()
-
-
-def recognised(correlations: Tensor, known: Tensor) -> list[bool]:
-    """Tell of each subject whether its scan is among the known fingerprints, shape (n_known, 32)."""
-    distances = torch.cdist(fingerprints(correlations), known.float())
-    return [bool(nearest < SAME_SCAN) for nearest in distances.amin(dim=1)]
-
-
-def id_hashes(ids: Iterable[str], salt: str) -> frozenset[str]:
-    """Hashes of subjects' ids, whatever their case, session and run; and of the long numbers in them.
-
-    Parameters
-    ----------
-    ids : iterable of str
-    salt : str
-        The SHA-256 of the model's weights.
-    """
-    persons = {person_of(one).casefold() for one in ids}
-    forms = persons.union(*(_TELLING.findall(person) for person in persons))
-    return frozenset(
-        scrypt(form.encode("utf-8", "surrogatepass"), salt=salt.encode(), n=2**11, r=8, p=1, dklen=_DIGITS // 2).hex()
-        for form in forms
-    )
-
-
-def written_hashes(hashes: Iterable[str]) -> str:
-    """Hashes of ids one after the other, as a card holds them."""
-    return "".join(sorted(hashes))
-
-
-def read_hashes(text: str) -> frozenset[str]:
-    """The hashes of ids on a card."""
-    return frozenset(text[start : start + _DIGITS] for start in range(0, len(text), _DIGITS))
-
-
-# Several BioBGTs of one atlas that vote: what is shipped, loaded and asked.
-#
-# Members were trained on different parts of a cohort. A subject's logits are the mean of the members' calibrated
-# logits, its attention the mean of theirs. Subjects unlike those the members were trained on are told apart before
-# anyone believes a probability, and one that cannot be predicted does not keep the others from it.
-
-
-CPU = torch.device("cpu")
+_CPU = torch.device("cpu")
 OF_SIMULATED = "model trained on simulated patients"
 AT_ONCE = 16  # subjects whose graphs and attention are in memory together
 
@@ -130,8 +59,7 @@ class SubjectExplanation:
     @property
     def attention_maps(self) -> tuple[AttentionMap, ...]:
         """The map of every layer and head, as :attr:`biobgt.model.network.Explanation.attention` has them."""
-        n_layers, n_heads = self.attention.shape[1:3]
-        return tuple(self.attention_map(layer=i, head=j) for i in range(n_layers) for j in range(n_heads))
+        return tuple(self.attention_map(layer=i, head=j) for i, j in np.ndindex(self.attention.shape[1:3]))
 
     def attention_map(self, *, layer: int | None = None, head: int | None = None) -> AttentionMap:
         """One layer and head, counted from 0, or the mean over those not named; weights (n_subjects, n, n)."""
@@ -157,7 +85,7 @@ class Ensemble:
     trained_ids: frozenset[str] = frozenset()  # hashes of the training subjects' ids
     id_salt: str = ""
     simulated: bool = False  # trained on simulated patients
-    device: torch.device = CPU
+    device: torch.device = _CPU
     atlas_fingerprint: str = ""  # of the training subjects' atlas; "" where they were matrices alone
     readouts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # groups by cohort, where several share it
 
@@ -328,20 +256,18 @@ class Ensemble:
         list of list of str
             Empty where there is nothing to say.
         """
-        said: list[list[str]] = [[OF_SIMULATED] if self.simulated else [] for _ in subjects]
-        if self.trained_on is not None:
-            for one, seen in zip(said, recognised(graphs.features, self.trained_on), strict=True):
-                one.extend([TRAINED_ON] if seen else [])
-        for one, subject in zip(said, subjects, strict=True):
-            if TRAINED_ON not in one and self.knows_id(subject):
-                one.append(KNOWN_ID)
-        for one, subject in zip(said, subjects, strict=True):
+        seen = [False] * len(subjects) if self.trained_on is None else recognised(graphs.features, self.trained_on)
+        means, distances = position(graphs, self.members[0])
+        said = []
+        for subject, known, mean, distance in zip(subjects, seen, means, distances, strict=True):
+            own = [OF_SIMULATED] if self.simulated else []
+            if known or self.knows_id(subject):
+                own.append(TRAINED_ON if known else KNOWN_ID)
             flags = quality_flags(subject, atlas)
-            one.extend(flag.sentence.removesuffix(".") for flag in flags if flag.level == "warning")
-        if self.ranges is not None:
-            means, distances = position(graphs, self.members[0])
-            for one, subject, mean, distance in zip(said, subjects, means, distances, strict=True):
-                one.extend(self.ranges.warnings(subject, mean_correlation=float(mean), distance=float(distance)))
+            own += [flag.sentence.removesuffix(".") for flag in flags if flag.level == "warning"]
+            if self.ranges is not None:
+                own += self.ranges.warnings(subject, mean_correlation=float(mean), distance=float(distance))
+            said.append(own)
         return said
 
 
@@ -372,29 +298,6 @@ def prepare_each(
         except InputError as error:
             reasons.append(str(error))
     return join_batches(batches) if batches else None, reasons
-
-
-@torch.no_grad()
-def position(graphs: GraphBatch, member: BioBGT) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean correlation, and distance of the connectivity from the training mean, of each subject."""
-    n = graphs.features.shape[1]
-    means = graphs.features.sum(dim=(1, 2)) / (n * (n - 1))
-    spread = member.standardised_values(graphs.to(member.project.weight.device)).square().mean(dim=(1, 2)).sqrt()
-    return means.double().cpu().numpy(), spread.double().cpu().numpy()
-
-
-def member_ranges(member: BioBGT, graphs: GraphBatch, scans: Iterable[Mapping[str, float]]) -> TrainingRanges:
-    """Where subjects lie whom a member was trained with.
-
-    Parameters
-    ----------
-    member : BioBGT
-    graphs : GraphBatch
-    scans : iterable of mapping of str to float
-        Of the same subjects, from :func:`biobgt.model.out_of_distribution.scan_measures`.
-    """
-    means, distances = position(graphs, member)
-    return training_ranges(list(scans), mean_correlations=means, distances=distances)
 
 
 def ensemble_tensors(members: Sequence[BioBGT]) -> Mapping[str, torch.Tensor]:

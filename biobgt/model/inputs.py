@@ -7,7 +7,6 @@ matrix with the same settings is never computed twice.
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,14 +29,6 @@ from biobgt.modules import louvain_modules
 # Louvain one run at resolution 1.
 GAMMA, LOUVAIN_SEED, LOUVAIN_RUNS = 0.5, 0, 1
 _LEAST_EIGENVALUE = -0.05  # of a correlation matrix: rounding and missing pairs reach this far below zero
-
-
-@dataclass(frozen=True, eq=False)
-class _NetworkFeatures:
-    """NE and modules of a graph, each of shape (n_regions,)."""
-
-    entanglement: NDArray[np.float32]
-    modules: NDArray[np.int64]
 
 
 def correlations(subject: Subject) -> NDArray[np.float64]:
@@ -115,46 +106,14 @@ def prepare(
     GraphBatch
         Tensors of shape (n_subjects, n_regions, ...).
     """
-    return prepare_matrices(
-        [correlations(one) for one in subjects],
-        preset,
-        names=[f"Subject '{one.id}'" for one in subjects],
-        store=store,
-        workers=workers,
-        progress=progress,
-    )
-
-
-def prepare_matrices(
-    matrices: Iterable[NDArray[np.float64]],
-    preset: Preset,
-    *,
-    names: Sequence[str] | None = None,
-    store: Store | None = None,
-    workers: int | None = 1,
-    progress: Callable[[int, int], None] | None = None,
-) -> GraphBatch:
-    """Make the model's input of correlation matrices, shape (n_regions, n_regions) each.
-
-    Sentences about a matrix call it by its name, or else by its number.
-
-    Parameters
-    ----------
-    matrices : iterable of ndarray, shape (n_regions, n_regions)
-        Pearson correlations.
-    preset : Preset
-        Says how the graph is thresholded and what the model's values are.
-    names : sequence of str, length n_matrices, optional
-    store : Store, optional
-        Where NE and modules are kept, so that the next call need not compute them.
-    workers : int, optional
-        Processes on this machine; None is one per core.
-    progress : callable, optional
-        Told (done, total) after each matrix.
-    """
-    matrices, store = list(matrices), store or NoStore()
-    weights = _stacked(_graph_weights(matrix, preset) for matrix in matrices)
-    _check_edges(weights, names or [f"Matrix {number}" for number in range(1, len(matrices) + 1)], preset)
+    matrices, store = [correlations(one) for one in subjects], store or NoStore()
+    weights = [_graph_weights(matrix, preset) for matrix in matrices]
+    for subject, graph in zip(subjects, weights, strict=True):
+        if not graph.any():
+            raise InputError(
+                f"Subject '{subject.id}' has no correlation of at least {preset.threshold:g}, so its brain graph has "
+                "no edge; check that its series are signals of regions."
+            )
     keys = [_key(matrix, preset) for matrix in matrices]
     known: dict[Key, Any] = {key: store.get(key) for key in keys}
     missing = {key: matrix for key, matrix in zip(keys, matrices, strict=True) if known[key] is None}
@@ -164,22 +123,27 @@ def prepare_matrices(
     for key, computed in zip(missing, found, strict=True):
         store.put(key, computed)
         known[key] = computed
-    network = [known[key] for key in keys]
-    features = _stacked(_correlation_profile(matrix) for matrix in matrices)
+    entanglement, modules = (np.stack(each) for each in zip(*(known[key] for key in keys), strict=True))
+    features = _stacked(matrix * (1 - np.eye(len(matrix))) for matrix in matrices)
+    values = features
+    if preset.values == "log":
+        values = _stacked(log_connectivity(matrix, shrinkage=preset.shrinkage) for matrix in matrices)
     return GraphBatch(
         features=features,
-        values=_stacked(log_connectivity(matrix, shrinkage=preset.shrinkage) for matrix in matrices)
-        if preset.values == "log"
-        else features,
-        weights=weights,
-        entanglement=torch.from_numpy(np.stack([one.entanglement for one in network])),
-        modules=torch.from_numpy(np.stack([one.modules for one in network])),
+        values=values,
+        weights=_stacked(weights),
+        entanglement=torch.from_numpy(entanglement),
+        modules=torch.from_numpy(modules),
         mask=torch.ones(len(matrices), len(matrices[0]), dtype=torch.bool),
     )
 
 
 def _stacked(matrices: Iterable[NDArray[np.float64]]) -> torch.Tensor:
     return torch.from_numpy(np.stack([matrix.astype(np.float32) for matrix in matrices]))
+
+
+def _graph_weights(matrix: NDArray[np.float64], preset: Preset) -> NDArray[np.float64]:
+    return graph_from_connectivity(matrix, preset.graph_settings).weights
 
 
 def _key(matrix: NDArray[np.float64], preset: Preset) -> Key:
@@ -189,27 +153,9 @@ def _key(matrix: NDArray[np.float64], preset: Preset) -> Key:
     return Key("network_features", content.hexdigest()[:32], most=4000)  # a few kilobytes each
 
 
-def _check_edges(weights: torch.Tensor, names: Sequence[str], preset: Preset) -> None:
-    for graph, name in zip(weights, names, strict=True):
-        if not graph.any():
-            raise InputError(
-                f"{name} has no correlation of at least {preset.threshold:g}, so its brain graph has no edge; "
-                "check that its series are signals of regions."
-            )
-
-
-def _network_features(matrix: NDArray[np.float64], *, preset: Preset) -> _NetworkFeatures:
+def _network_features(matrix: NDArray[np.float64], *, preset: Preset) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """NE and modules of a graph, each of shape (n_regions,)."""
     weights = _graph_weights(matrix, preset)
     entanglement = node_entanglement(weights, absolute_gamma=GAMMA * gamma_unit(weights), method="first-order")
     modules = louvain_modules(weights, seed=LOUVAIN_SEED, runs=LOUVAIN_RUNS).labels
-    return _NetworkFeatures(entanglement.astype(np.float32), modules.astype(np.int64))
-
-
-def _graph_weights(matrix: NDArray[np.float64], preset: Preset) -> NDArray[np.float64]:
-    return graph_from_connectivity(matrix, preset.graph_settings).weights
-
-
-def _correlation_profile(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    profile = matrix.copy()
-    np.fill_diagonal(profile, 0)
-    return profile
+    return entanglement.astype(np.float32), modules.astype(np.int64)

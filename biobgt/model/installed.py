@@ -18,7 +18,6 @@ from biobgt.base.wording import listed
 from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, kind_of_group
 from biobgt.model import pretrained
-from biobgt.model.out_of_distribution import other_connectivity
 from biobgt.model.pretrained import (
     CARD,
     GroupResults,
@@ -59,24 +58,15 @@ class InstalledModel:
     device: str = "auto"
 
     @property
-    def key(self) -> str:
-        """Its name."""
-        return self.name
-
-    @property
     def sha256(self) -> str:
         """Of its weights."""
         return str(self.card["sha256"])
 
     @cached_property
-    def card_sha256(self) -> str:
-        """Of its card, which holds groups, temperatures and the ranges that it warns by."""
-        return hashlib.sha256(json.dumps(self.card, sort_keys=True, default=str).encode()).hexdigest()
-
-    @property
     def identity(self) -> tuple[str, str, str]:
         """What tells it from all other models, and from itself with another card."""
-        return self.name, self.sha256, self.card_sha256
+        of_card = hashlib.sha256(json.dumps(self.card, sort_keys=True, default=str).encode()).hexdigest()
+        return self.name, self.sha256, of_card
 
     @property
     def simulated(self) -> bool:
@@ -138,15 +128,13 @@ class InstalledModel:
 
     def controls_of(self, group: str) -> str:
         """The controls of the cohort that a group belongs to."""
-        own = next((groups for groups in self.readouts.values() if group in groups), self.group_names)
-        return own[0]
+        return next((own for own in self.readouts.values() if group in own), self.group_names)[0]
 
     def pair_with(self, group: str | None) -> tuple[str, str]:
         """Two groups to show side by side: a group of patients, or else the first one, after its own controls."""
-        known = group is not None and group in self.group_names and group != self.controls_of(group)
-        first = next(iter(self.readouts.values()), self.group_names)
-        patients = group if known and group is not None else first[1]
-        return self.controls_of(patients), patients
+        if group not in self.group_names or group is None or group == self.controls_of(group):
+            group = next(iter(self.readouts.values()), self.group_names)[1]
+        return self.controls_of(group), group
 
     @cached_property
     def region_weights(self) -> "NDArray[np.float32] | None":
@@ -165,16 +153,32 @@ class InstalledModel:
         atlas, n_regions = cohort.atlas, self.card["n_regions"]
         if atlas.name == self.card["atlas"] and atlas.n_regions == n_regions:
             return "" if cohort.atlas_is_sure else unsure_atlas(cohort)
+        others = [name for name, model in installed_models().items() if model.card["atlas"] == atlas.name]
+        advice = f"Choose {listed(others, last='or')} instead." if others else "No installed model is of that atlas."
         return (
             f"Model {self.name} was trained on {self.atlas.title} with {n_regions} regions; cohort '{cohort.name}' is "
-            f"on {atlas.title} with {atlas.n_regions}. {_advice(atlas)} If only the atlas's name is wrong, set it on "
+            f"on {atlas.title} with {atlas.n_regions}. {advice} If only the atlas's name is wrong, set it on "
             "the page of subjects."
         )
 
 
-def _advice(atlas: Atlas) -> str:
-    others = [name for name, model in installed_models().items() if model.card["atlas"] == atlas.name]
-    return f"Choose {listed(others, last='or')} instead." if others else "No installed model is of that atlas."
+def other_connectivity(model: str, cohort: Cohort) -> str:
+    """Why a model cannot be asked about a cohort whose connectivity is not functional; nothing where it is.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    cohort : Cohort
+    """
+    if cohort.kind.functional:
+        return ""
+    kind = "structural" if cohort.given == "structural" else "neither region series nor functional connectivity"
+    return (
+        f"Model {model} was trained on correlations of fMRI signals; the matrices of cohort '{cohort.name}' are "
+        f"{kind}, of which it can say nothing. If they are such correlations, choose functional as their kind of "
+        "connectivity."
+    )
 
 
 def unsure_atlas(cohort: Cohort) -> str:

@@ -1,24 +1,39 @@
-"""Whether a subject is like those a model was trained on: asked before anyone believes a probability.
+"""How a subject stands to those a model was trained on: unlike them, or one of them; either way a probability misleads.
 
-What is looked at is what noise, motion and another preprocessing change: how strong connections are, how many
-independent time points the series are worth, how fast the signal is, whether it drifts, how far its largest frame
+Whether it is like them is asked of what noise, motion and another preprocessing change: how strong connections are, how
+many independent time points the series are worth, how fast the signal is, whether it drifts, how far its largest frame
 stands out, how far the connectivity lies from the training subjects' mean, and how long the series are. Quality flags
 (:mod:`biobgt.data.quality`) say the rest.
+
+A scan that a model was trained on is recognised by its fingerprint, 32 random sums over all correlations of a subject.
+The same scan, read from another file or rounded otherwise, lies within 0.001; two different ABIDE scans are 0.5 apart
+or more. From a fingerprint no correlation can be found again.
+
+The same person in another session, or preprocessed anew, has another fingerprint and often the same id. Of ids a card
+keeps 24 bits of a slow hash (scrypt), salted with the hash of the model's weights: nobody can read them off a card, or
+see which models share subjects. Whoever already has a list of possible ids can try each, in milliseconds, as anybody
+can who asks the model. Of foreign ids one in some 5,000 is recognised by chance (899 subjects), so that one match alone
+is no proof.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from hashlib import scrypt
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from biobgt.base.wording import percent
-from biobgt.data.cohort import Cohort, Subject, is_silent
+from biobgt.data.cohort import Subject, is_silent, person_of
 from biobgt.data.quality import effective_timepoints, mean_connectivity
+from biobgt.model.network import BioBGT, GraphBatch
 
-Range = tuple[float, float]
+_Range = tuple[float, float]
 _OUTSIDE = (0.005, 0.995)  # at most one in a hundred training subjects lies outside a range
 _SHORTER = 0.05  # of training scans are shorter than the shortest that passes without a warning
 _FASTEST = 0.75  # of the frequencies up to half the sampling rate are not among the fastest
@@ -56,15 +71,15 @@ class TrainingRanges:
         Of the time point that stands out most: root mean square over regions, in units of each region's SD.
     """
 
-    mean_correlation: Range
-    distance: Range
-    timepoints: Range | None = None
-    strength: Range | None = None
-    effective_timepoints: Range | None = None
-    independent_share: Range | None = None
-    fast_share: Range | None = None
-    trend_share: Range | None = None
-    largest_frame: Range | None = None
+    mean_correlation: _Range
+    distance: _Range
+    timepoints: _Range | None = None
+    strength: _Range | None = None
+    effective_timepoints: _Range | None = None
+    independent_share: _Range | None = None
+    fast_share: _Range | None = None
+    trend_share: _Range | None = None
+    largest_frame: _Range | None = None
 
     @classmethod
     def from_card(cls, ranges: Mapping[str, Any]) -> "TrainingRanges":
@@ -83,7 +98,7 @@ class TrainingRanges:
         ----------
         subject : Subject
         mean_correlation, distance : float
-            See :func:`biobgt.model.ensemble.position`.
+            See :func:`position`.
         """
         found, said = scan_measures(subject), []
         if _outside(mean_correlation, self.mean_correlation):
@@ -157,55 +172,104 @@ def scan_measures(subject: Subject) -> dict[str, float]:
     }
 
 
-def training_ranges(
-    scans: Sequence[Mapping[str, float]], *, mean_correlations: NDArray[np.float64], distances: NDArray[np.float64]
-) -> TrainingRanges:
-    """Describe where training subjects lie.
+@torch.no_grad()
+def position(graphs: GraphBatch, member: BioBGT) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean correlation, and distance of the connectivity from the training mean, of each subject."""
+    n = graphs.features.shape[1]
+    means = graphs.features.sum(dim=(1, 2)) / (n * (n - 1))
+    spread = member.standardised_values(graphs.to(member.project.weight.device)).square().mean(dim=(1, 2)).sqrt()
+    return means.double().cpu().numpy(), spread.double().cpu().numpy()
+
+
+def training_ranges(member: BioBGT, graphs: GraphBatch, scans: Iterable[Mapping[str, float]]) -> TrainingRanges:
+    """Where subjects lie whom a member was trained with.
 
     Parameters
     ----------
-    scans : sequence of mapping of str to float, length n_subjects
-        Of :func:`scan_measures`, of those that the model was trained on.
-    mean_correlations, distances : ndarray, shape (n_subjects,)
-        Of :func:`biobgt.model.ensemble.position`.
+    member : BioBGT
+    graphs : GraphBatch
+    scans : iterable of mapping of str to float
+        Of the same subjects, from :func:`scan_measures`.
     """
+    means, distances = position(graphs, member)
+    scans = list(scans)
     known = {name: np.array([scan[name] for scan in scans if name in scan]) for scan in scans for name in scan}
     ranges = {name: _range(values) for name, values in known.items() if name != "timepoints"}
     if "timepoints" in known:
         lengths = known["timepoints"]
         ranges |= {name: (ranges[name][0], max(ranges[name][1], least)) for name, least in _HARMLESS.items()}
         ranges["timepoints"] = (int(np.quantile(lengths, _SHORTER, method="lower")), int(lengths.max()))
-    return TrainingRanges(mean_correlation=_range(mean_correlations), distance=_range(distances), **ranges)
+    return TrainingRanges(mean_correlation=_range(means), distance=_range(distances), **ranges)
 
 
-def _range(values: NDArray[np.float64]) -> Range:
+def _range(values: NDArray[np.float64]) -> _Range:
     """Both ends are a subject's own, rounded outwards: of a small cohort nobody is outside."""
     low, high = np.quantile(values, _OUTSIDE[0], method="lower"), np.quantile(values, _OUTSIDE[1], method="higher")
     return math.floor(1e4 * float(low)) / 1e4, math.ceil(1e4 * float(high)) / 1e4
 
 
-def _outside(value: float, ends: Range) -> bool:
+def _outside(value: float, ends: _Range) -> bool:
     return not ends[0] <= value <= ends[1]
 
 
-def _words(ends: Range, form: str) -> str:
+def _words(ends: _Range, form: str) -> str:
     return f"{ends[0]:{form}} to {ends[1]:{form}}"
 
 
-def other_connectivity(model: str, cohort: Cohort) -> str:
-    """Why a model cannot be asked about a cohort whose connectivity is not functional; nothing where it is.
+# A scan that the model was trained on, or a subject's id.
+
+
+_SIZE = 32
+_SAME_SCAN = 0.1
+_DIGITS = 6  # hexadecimal: 24 bits
+_TELLING = re.compile(r"[1-9]\d{4,}")  # a number long enough to be one person's: 50642 in CMU_a_0050642
+
+
+def fingerprints(correlations: Tensor) -> Tensor:
+    """Sum correlations with random signs.
 
     Parameters
     ----------
-    model : str
-        Its name.
-    cohort : Cohort
+    correlations : Tensor, shape (n_subjects, n_regions, n_regions)
+
+    Returns
+    -------
+    Tensor, shape (n_subjects, 32)
     """
-    if cohort.kind.functional:
-        return ""
-    kind = "structural" if cohort.given == "structural" else "neither region series nor functional connectivity"
-    return (
-        f"Model {model} was trained on correlations of fMRI signals; the matrices of cohort '{cohort.name}' are "
-        f"{kind}, of which it can say nothing. If they are such correlations, choose functional as their kind of "
-        "connectivity."
+    rows, columns = torch.triu_indices(correlations.shape[1], correlations.shape[1], 1)
+    values = correlations[:, rows, columns].double().cpu()
+    signs = torch.randint(2, (_SIZE, len(rows)), generator=torch.Generator().manual_seed(0)).double() * 2 - 1
+    return (values @ signs.T / len(rows) ** 0.5).float()
+
+
+def recognised(correlations: Tensor, known: Tensor) -> list[bool]:
+    """Tell of each subject whether its scan is among the known fingerprints, shape (n_known, 32)."""
+    distances = torch.cdist(fingerprints(correlations), known.float())
+    return [bool(nearest < _SAME_SCAN) for nearest in distances.amin(dim=1)]
+
+
+def id_hashes(ids: Iterable[str], salt: str) -> frozenset[str]:
+    """Hashes of subjects' ids, whatever their case, session and run; and of the long numbers in them.
+
+    Parameters
+    ----------
+    ids : iterable of str
+    salt : str
+        The SHA-256 of the model's weights.
+    """
+    persons = {person_of(one).casefold() for one in ids}
+    forms = persons.union(*(_TELLING.findall(person) for person in persons))
+    return frozenset(
+        scrypt(form.encode("utf-8", "surrogatepass"), salt=salt.encode(), n=2**11, r=8, p=1, dklen=_DIGITS // 2).hex()
+        for form in forms
     )
+
+
+def written_hashes(hashes: Iterable[str]) -> str:
+    """Hashes of ids one after the other, as a card holds them."""
+    return "".join(sorted(hashes))
+
+
+def read_hashes(text: str) -> frozenset[str]:
+    """The hashes of ids on a card."""
+    return frozenset(text[start : start + _DIGITS] for start in range(0, len(text), _DIGITS))

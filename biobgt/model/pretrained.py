@@ -144,8 +144,8 @@ def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    from biobgt.model.ensemble import Ensemble, read_hashes
-    from biobgt.model.out_of_distribution import TrainingRanges
+    from biobgt.model.ensemble import Ensemble
+    from biobgt.model.out_of_distribution import TrainingRanges, read_hashes
     from biobgt.model.presets import Preset, choose_device
 
     card = load_card(name)

@@ -34,9 +34,9 @@ from biobgt.groups.design import (
 from biobgt.groups.features import AttentionComparison
 from biobgt.groups.permutation import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
-from biobgt.model.ensemble import ensemble_tensors, fingerprints, id_hashes, member_ranges, written_hashes
+from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.network import BioBGT
-from biobgt.model.out_of_distribution import scan_measures
+from biobgt.model.out_of_distribution import fingerprints, id_hashes, scan_measures, training_ranges, written_hashes
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import (
     CARD,
@@ -152,7 +152,7 @@ def write_model(
         "attention": attention,
         "beside_connectivity": _beside_connectivity(tests, cohort.group_people),
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
-        "familiarity": member_ranges(trained.members[0], data.graphs, map(scan_measures, cohort)).as_dict(),
+        "familiarity": training_ranges(trained.members[0], data.graphs, map(scan_measures, cohort)).as_dict(),
         **dict.fromkeys(("noise", "corruption", "motion", "nested")),
         "limits": _limits(cohort, preset, attention, results["BioBGT"]["ece"]),
         "training": {

@@ -13,20 +13,18 @@ from biobgt.base.wording import KNOWN_ID, is_trained_on
 from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.edits import confirm_atlas
-from biobgt.model.ensemble import (
-    OF_SIMULATED,
-    TRAINED_ON,
-    Ensemble,
-    fingerprints,
-    id_hashes,
-    position,
-    read_hashes,
-    recognised,
-    written_hashes,
-)
+from biobgt.model.ensemble import OF_SIMULATED, TRAINED_ON, Ensemble
 from biobgt.model.inputs import correlations, prepare
 from biobgt.model.network import BioBGT, GraphBatch
-from biobgt.model.out_of_distribution import scan_measures, training_ranges
+from biobgt.model.out_of_distribution import (
+    fingerprints,
+    id_hashes,
+    read_hashes,
+    recognised,
+    scan_measures,
+    training_ranges,
+    written_hashes,
+)
 
 PRESET = small("best", layers=2)
 
@@ -40,8 +38,7 @@ def ensemble(cohort: Cohort, graphs: GraphBatch) -> Ensemble:
         member.standardise(graphs)
         torch.nn.init.normal_(member.readout.classify.weight, std=0.05)
         members.append(member.eval())
-    means, distances = position(graphs, members[0])
-    ranges = training_ranges([scan_measures(one) for one in cohort], mean_correlations=means, distances=distances)
+    ranges = training_ranges(members[0], graphs, map(scan_measures, cohort))
     about = {"ranges": ranges, "atlas_fingerprint": ATLAS.fingerprint}
     return Ensemble("m", PRESET, ATLAS.name, ("NC", "ASD"), tuple(members), (1.0, 2.0), **about)
 

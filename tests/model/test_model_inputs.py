@@ -12,7 +12,7 @@ from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.hubs import gamma_unit, node_entanglement
-from biobgt.model.inputs import correlations, log_connectivity, prepare, prepare_matrices
+from biobgt.model.inputs import correlations, log_connectivity, prepare
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
 from biobgt.modules import louvain_modules
@@ -81,8 +81,6 @@ def test_a_subject_without_edges_is_refused_by_its_name(cohort: Cohort) -> None:
     flat = Subject("flat", connectivity=np.eye(N_REGIONS))
     with pytest.raises(InputError, match=r"^Subject 'flat' has no correlation of at least 0\.3"):
         prepare([cohort.subjects[0], flat], PRESET)
-    with pytest.raises(InputError, match=r"^Matrix 1 has no correlation of at least 0\.3"):
-        prepare_matrices([np.eye(5)], PRESET)
 
 
 def test_features_are_computed_once(cohort: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

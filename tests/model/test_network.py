@@ -17,9 +17,9 @@ from torch.nn import functional
 
 from assets.studies.attention_bound import attention_bound, head_bounds
 from biobgt.base.errors import InputError
-from biobgt.data.connectivity import functional_connectivity
+from biobgt.data.cohort import Subject
 from biobgt.model.ensemble import ensemble_tensors
-from biobgt.model.inputs import prepare, prepare_matrices
+from biobgt.model.inputs import prepare
 from biobgt.model.network import (
     BioBGT,
     Dropout,
@@ -556,7 +556,7 @@ def real_graphs(shared_data: Path) -> GraphBatch:
     with np.load(shared_data / "abide_cc200.npz", allow_pickle=False) as archive:
         stops = np.cumsum(archive["n_timepoints"])[:4]
         series = np.split(archive["series"][: stops[-1]].astype(np.float64), stops[:-1])
-    return prepare_matrices([functional_connectivity(one) for one in series], preset_named("best"))
+    return prepare([Subject(str(i), series=one) for i, one in enumerate(series)], preset_named("best"))
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])

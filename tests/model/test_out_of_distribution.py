@@ -11,11 +11,17 @@ from biobgt.base.errors import InputError
 from biobgt.data.atlas import load_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.quality import effective_timepoints
-from biobgt.model import load_pretrained
+from biobgt.model import load_pretrained, out_of_distribution
 from biobgt.model.ensemble import OF_SIMULATED
 from biobgt.model.out_of_distribution import UNCHECKED, TrainingRanges, scan_measures, training_ranges
 
 TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
+
+
+def ranges_of(scans, monkeypatch):
+    """The ranges of scans whose connectivity is all alike."""
+    monkeypatch.setattr(out_of_distribution, "position", lambda *_: (np.zeros(len(scans)), np.ones(len(scans))))
+    return training_ranges(None, None, scans)
 
 
 @pytest.fixture
@@ -68,11 +74,9 @@ def test_of_a_matrix_it_is_said_what_cannot_be_checked(rng) -> None:
     assert TrainingRanges((0.0, 0.2), (0.8, 1.2)).warnings(matrix, **TYPICAL) == []
 
 
-def test_ranges_are_those_of_the_subjects_and_go_through_a_card(rng) -> None:
+def test_ranges_are_those_of_the_subjects_and_go_through_a_card(rng, monkeypatch) -> None:
     subjects = [Subject(str(n), series=rng.standard_normal((n, 20))) for n in (50, 70, 90)]
-    found = training_ranges(
-        [scan_measures(one) for one in subjects], mean_correlations=np.zeros(3), distances=np.ones(3)
-    )
+    found = ranges_of([scan_measures(one) for one in subjects], monkeypatch)
     assert found.timepoints == (50, 90)
     assert 45 < found.effective_timepoints[0] < 51 < 85 < found.effective_timepoints[1] < 90
     assert 0.9 < found.independent_share[0] < found.independent_share[1] <= 1
@@ -94,13 +98,13 @@ def test_what_is_measured_of_a_scan() -> None:
     assert set(scan_measures(Subject("m", connectivity=np.eye(4)))) == {"strength"}
 
 
-def test_a_length_that_hardly_any_training_scan_had_is_warned_of() -> None:
+def test_a_length_that_hardly_any_training_scan_had_is_warned_of(monkeypatch) -> None:
     scans = [
         {"strength": 0.1, "timepoints": float(n), "effective_timepoints": 30.0, "independent_share": 0.3}
         | {"fast_share": 1e-8, "trend_share": 1e-8, "largest_frame": 2.0}
         for n in [78] * 3 + [116] * 97
     ]
-    found = training_ranges(scans, mean_correlations=np.zeros(100), distances=np.ones(100))
+    found = ranges_of(scans, monkeypatch)
     assert found.timepoints == (116, 116)
     assert found.fast_share[1] == 0.001, "a scan written with fewer digits is not warned of"
 

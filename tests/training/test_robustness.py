@@ -16,10 +16,9 @@ from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import CORRUPTIONS, add_noise
 from biobgt.model import load_card, load_pretrained
-from biobgt.model.ensemble import id_hashes, read_hashes
 from biobgt.model.inputs import log_connectivity, prepare
 from biobgt.model.network import FADED, BioBGT, noise_directions
-from biobgt.model.out_of_distribution import scan_measures
+from biobgt.model.out_of_distribution import id_hashes, read_hashes, scan_measures
 from biobgt.model.presets import Preset
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import write_model
