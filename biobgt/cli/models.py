@@ -212,7 +212,7 @@ def _complete_cards(
     cards = [(place, cohorts[0], data, tuple(splits))]
     if len(cohorts) > 1:
         cards = [
-            (place / cohort.name, cohort, data.of_readout(part), tuple(split.within(part.rows) for split in splits))
+            (place / cohort.name, cohort, data.of_readout(part), data.splits_of(part, splits))
             for part, cohort in zip(data.parts, cohorts, strict=True)
         ]
     for folder, cohort, own, folds in cards:

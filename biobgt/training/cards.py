@@ -613,14 +613,15 @@ def write_shared_model(
     progress : callable, optional
         Told in words how far it is.
     """
+    all_folds = [data.splits_of(part, splits) for part in data.parts]
     make_folder(folder)
     _write_weights(folder, members, data)
     attention = np.zeros((len(data.labels), *data.matrices.shape[1:]), np.float32)
     cards = {}
-    for part, cohort in zip(data.parts, joined.parts, strict=True):
+    for part, cohort, folds in zip(data.parts, joined.parts, all_folds, strict=True):
         if progress is not None:
             progress(f"Results of {cohort.name}")
-        own, folds = data.of_readout(part), tuple(split.within(part.rows) for split in splits)
+        own = data.of_readout(part)
         readouts = [with_readout(member, part.columns.tolist()) for member in members]
         trained = describe_members(readouts, own, folds, folder=runs, device=device)
         attention[part.rows] = trained.mean_attention

@@ -30,8 +30,8 @@ from biobgt.model.presets import Preset, preset_named
 from biobgt.training.folds import LabelledGraphs, run_identity
 from biobgt.training.metrics import (
     METRICS,
-    check_possible,
     classification_metrics,
+    is_possible,
     paired_difference,
     tested_to_trained,
 )
@@ -151,7 +151,7 @@ class _ResultFiles:
         # What a run that was stopped between the two files has left goes.
         _append(tested, self.folder / "predictions.csv", instead_of={name: where[name] for name in _LINE})
         metrics = classification_metrics(data.labels[rows], probabilities, data.groups)
-        check_possible(metrics, data.groups)
+        _check_possible(metrics, data.groups)
         line = {**where, "n": len(rows), "temperature": temperature, **metrics, **(measured or {})}
         _append(pd.DataFrame([line]), self.folder / "results.csv")
 
@@ -159,6 +159,19 @@ class _ResultFiles:
         """All lines of the protocol."""
         table = read_results(self.folder)
         return table[table["protocol"] == self.protocol].reset_index(drop=True)
+
+
+def _check_possible(metrics: Mapping[str, float], groups: Sequence[str]) -> None:
+    """Refuse metrics that no classification can have: accuracy lies between sensitivity and specificity.
+
+    Of two groups accuracy is the mean of the two, weighted by the groups' sizes.
+    """
+    accuracy, sensitivity, specificity = (metrics[name] for name in ("accuracy", "sensitivity", "specificity"))
+    if len(groups) == 2 and not is_possible(accuracy, sensitivity, specificity):
+        raise ValueError(
+            f"An accuracy of {accuracy:.3f} cannot be, with sensitivity {sensitivity:.3f} and specificity "
+            f"{specificity:.3f}: it lies between them."
+        )
 
 
 def evaluate(

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file, write_atomically
+from biobgt.base.wording import listed
 from biobgt.data.cohort import Cohort, person_of
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.model.calibration import calibrated, fold_temperatures
@@ -80,6 +81,18 @@ class LabelledGraphs:
         """The subjects and groups of one readout, as an ordinary cohort has them."""
         groups = tuple(self.groups[column] for column in part.columns)
         return replace(self.select(part.rows), labels=part.labels, groups=groups, readouts=())
+
+    def splits_of(self, part: ReadoutPart, splits: Sequence[Split]) -> tuple[Split, ...]:
+        """The same splits among the subjects of one readout; refused where nobody of it validates or is tested."""
+        own = tuple(split.within(part.rows) for split in splits)
+        for split in own:
+            if not (len(split.validation) and len(split.test)):
+                groups = listed([self.groups[column] for column in part.columns])
+                raise InputError(
+                    f"Of the cohort with {groups} nobody is left to validate or to test in '{split.name}'. Bring more "
+                    "subjects of that cohort, or leave it out."
+                )
+        return own
 
     def select(self, rows: NDArray[np.int64]) -> "LabelledGraphs":
         """Some of the subjects, with the same groups."""
@@ -285,6 +298,8 @@ def train_members(
         See :func:`train_ensemble`.
     """
     members, shared = [], {"readouts": data.readouts} if data.readouts else {}
+    for part in data.parts if data.readouts else ():
+        data.splits_of(part, splits)  # refuses before the long work
     for number, split in enumerate(splits, start=seed):
         place = folder / split.name
         finished = place / "member.safetensors"

@@ -1,6 +1,6 @@
 """How good a classification is, and how sure one can be of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,19 +70,6 @@ def classification_metrics(truth: ArrayLike, probabilities: ArrayLike, groups: S
         "ece": calibration_error(columns, values),
     }
     return {name: all_metrics[name] for name in METRICS}
-
-
-def check_possible(metrics: Mapping[str, float], groups: Sequence[str]) -> None:
-    """Refuse metrics that no classification can have: accuracy lies between sensitivity and specificity.
-
-    Of two groups accuracy is the mean of the two, weighted by the groups' sizes.
-    """
-    accuracy, sensitivity, specificity = (metrics[name] for name in ("accuracy", "sensitivity", "specificity"))
-    if len(groups) == 2 and not is_possible(accuracy, sensitivity, specificity):
-        raise ValueError(
-            f"An accuracy of {accuracy:.3f} cannot be, with sensitivity {sensitivity:.3f} and specificity "
-            f"{specificity:.3f}: it lies between them."
-        )
 
 
 def is_possible(accuracy: float, sensitivity: float, specificity: float, *, room: float = 1e-9) -> bool:

@@ -30,17 +30,16 @@ from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.presets import Preset, TrainingSettings
 from biobgt.modules import module_contrast
 
-# Where training starts: ψ taught without labels, attention as sharp as asked for, regions weighed, readout at ridge.
-#
-# Gradient descent from a random readout needs many epochs to get where ridge regression is at once, and overfits on
-# the way. From there it goes on, and what it adds is its own. Several cohorts may share the encoder, each with a
-# readout.
-
-
+CHECKPOINT = "checkpoint.safetensors"
 _AT_ONCE = 64
+# Subjects that go through the model together on a CPU; a batch is the sum of such pieces. Attention of more does not
+# fit in its caches: a batch of 128 in pieces of 16 takes 0.7 of the time.
+_CPU_PIECE = 16
 _GAINS = np.geomspace(0.5, 4, 10)  # a kernel outside these is flat, or each region looks at itself only
 _ASKED = 32  # training subjects that the sharpness of attention is measured on
 _RATE = 0.03  # of the weights of regions
+_Part = tuple[GraphBatch, Tensor]  # graphs, and the number of each one's group, shape (n_subjects,)
+
 
 # Several cohorts in one model: the encoder sees all subjects, and each cohort has a readout of its own.
 #
@@ -49,7 +48,7 @@ _RATE = 0.03  # of the weights of regions
 # A member with one of its readouts is an ordinary model of that cohort.
 
 
-Readouts = Sequence[Sequence[int]]
+_Readouts = Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +70,7 @@ class ReadoutPart:
     labels: NDArray[np.int64]
 
 
-def readout_parts(labels: NDArray[np.int64], n_groups: int, readouts: Readouts = ()) -> list[ReadoutPart]:
+def readout_parts(labels: NDArray[np.int64], n_groups: int, readouts: _Readouts = ()) -> list[ReadoutPart]:
     """Part subjects by the readout that their group belongs to; a readout without a subject is left out.
 
     Parameters
@@ -93,17 +92,8 @@ def readout_parts(labels: NDArray[np.int64], n_groups: int, readouts: Readouts =
     return found
 
 
-def _own_logits(logits: Tensor, groups: Tensor, readouts: Readouts = ()) -> Tensor:
-    """Logits in which the groups of other readouts than a subject's own cannot be chosen.
-
-    Parameters
-    ----------
-    logits : Tensor, shape (B, n_groups)
-    groups : Tensor of int, shape (B,)
-        Each subject's group.
-    readouts : sequence of sequence of int
-        See :func:`readout_parts`.
-    """
+def _own_logits(logits: Tensor, groups: Tensor, readouts: _Readouts) -> Tensor:
+    """Logits, shape (B, n_groups), in which the groups of other readouts than a subject's own cannot be chosen."""
     if not readouts:
         return logits
     same = torch.zeros(logits.shape[1], logits.shape[1], dtype=torch.bool, device=logits.device)
@@ -216,50 +206,53 @@ def region_weights(
     """
     rows, columns = torch.triu_indices(len(axes), len(axes))
     connections = values[:, rows, columns] * torch.where(rows == columns, 1.0, 2**0.5)
-    everybody = readout_parts(np.zeros(len(values), dtype=np.int64), targets.shape[1])
-    ridges = [(len(part.rows) / len(values), _ridge_error(connections, targets, part)) for part in parts or everybody]
+    ridges = []
+    for part in parts or readout_parts(np.zeros(len(values), dtype=np.int64), targets.shape[1]):
+        own, wanted = connections[part.rows], targets[part.rows][:, part.columns]
+        own, wanted = own - own.mean(dim=0), (wanted - wanted.mean(dim=0)).double()
+        ridges.append((own, wanted, best_penalty((own @ own.T).double(), wanted), len(own) / len(values)))
     axes = axes - axes.mean(dim=0)
     coefficients = torch.zeros(axes.shape[1], requires_grad=True)
     optimiser = torch.optim.Adam([coefficients], lr=_RATE)
     while True:
         logarithm = axes @ coefficients
         weights = torch.exp(logarithm[rows] + logarithm[columns])
-        error = torch.stack([share * of_readout(weights) for share, of_readout in ridges]).sum()
+        errors = []
+        for own, wanted, penalty, share in ridges:
+            weighted = own * weights
+            residual = left_out((weighted @ weighted.T).double(), wanted, penalty)[1]
+            errors.append(share * residual.square().mean())
         optimiser.zero_grad()
-        error.backward()  # type: ignore[no-untyped-call]
+        torch.stack(errors).sum().backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         yield torch.exp(axes @ coefficients.detach())
 
 
-def _ridge_error(connections: Tensor, targets: Tensor, part: ReadoutPart) -> Callable[[Tensor], Tensor]:
-    """From weights of connections to the mean squared leave-one-out error of one readout's ridge, its penalty fixed."""
-    own, wanted = connections[part.rows], targets[part.rows][:, part.columns]
-    own, wanted = own - own.mean(dim=0), (wanted - wanted.mean(dim=0)).double()
-    penalty = best_penalty((own @ own.T).double(), wanted)
-
-    def error(weights: Tensor) -> Tensor:
-        weighted = own * weights
-        return left_out((weighted @ weighted.T).double(), wanted, penalty)[1].square().mean()
-
-    return error
+# Where training starts: ψ taught without labels, attention as sharp as asked for, regions weighed, readout at ridge.
+#
+# Gradient descent from a random readout needs many epochs to get where ridge regression is at once, and overfits on
+# the way. From there it goes on, and what it adds is its own. Every step changes the model in place.
 
 
-# The four steps.
+def _initialise(model: BioBGT, run: "_Run", training: _Part, validation: _Part) -> None:
+    """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
+    preset, (graphs, groups) = model.preset, training
+    if preset.pretrain_steps:
+        _pretrain_extractor(model, graphs, run.generator, device=run.device)
+    if preset.start_contrast:
+        _sharpen_attention(model, graphs, run.generator, device=run.device)
+    parts = readout_parts(groups.numpy(), model.readout.classify.out_features, run.readouts)
+    if preset.region_axes:
+        _weigh_regions(model, graphs, groups, parts, device=run.device)
+    if preset.ridge_start:
+        _initialise_readout(model, graphs, parts, device=run.device)
+    _same_on_all(*model.state_dict().values())  # sums on a GPU differ in their last digits from process to process
+    if preset.ridge_start:
+        run.best_loss, run.best = run.validate(*validation)[0], _copy(model)
 
 
 def _pretrain_extractor(model: BioBGT, graphs: GraphBatch, generator: torch.Generator, *, device: torch.device) -> None:
-    """Teach ψ by its contrastive loss alone; labels are not needed and not given.
-
-    Parameters
-    ----------
-    model : BioBGT
-        Changed in place.
-    graphs : GraphBatch
-        Of the training subjects.
-    generator : torch.Generator
-        Of the order of subjects and of the views.
-    device : torch.device
-    """
+    """Teach ψ by its contrastive loss alone; labels are not needed and not given."""
     preset = model.preset
     learned = [*model.project.parameters(), *model.importance.parameters(), *model.extractor.parameters()]
     optimiser = torch.optim.AdamW(learned, lr=preset.pretrain_rate, weight_decay=preset.weight_decay)
@@ -283,16 +276,6 @@ def _sharpen_attention(model: BioBGT, graphs: GraphBatch, generator: torch.Gener
     The direction of attention is ψ's; how sharp the kernel is, a random W leaves to chance and to how alike a cohort's
     regions are. Thirty-two training subjects, drawn by lot, are asked. Where no scale gives the contrast, as with
     embeddings that know no modules, W_Q stays as it was drawn.
-
-    Parameters
-    ----------
-    model : BioBGT
-        Changed in place.
-    graphs : GraphBatch
-        Of the training subjects.
-    generator : torch.Generator
-        Of the draw of subjects.
-    device : torch.device
     """
     model.eval()
     asked = graphs[torch.randperm(len(graphs), generator=generator)[:_ASKED]]
@@ -317,71 +300,36 @@ def _sharpen_attention(model: BioBGT, graphs: GraphBatch, generator: torch.Gener
 
 @torch.no_grad()
 def _initialise_readout(
-    model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
+    model: BioBGT, graphs: GraphBatch, parts: Sequence[ReadoutPart], *, device: torch.device
 ) -> None:
     """Put each readout at the ridge solution of its own subjects for targets ±1, one per group.
 
     The penalty minimises the leave-one-out error; margins become logits by :func:`margins_to_logits`.
-
-    Parameters
-    ----------
-    model : BioBGT
-        Changed in place.
-    graphs : GraphBatch
-        Of the training subjects.
-    groups : Tensor of int, shape (n_subjects,)
-        The number of each one's group.
-    device : torch.device
-    readouts : sequence of sequence of int
-        The groups of each cohort, where several are trained together.
     """
     model.eval()
     starts = range(0, len(graphs), _AT_ONCE)
     streams = [model.flat_stream(graphs[slice(start, start + _AT_ONCE)].to(device)) for start in starts]
-    features, classify = torch.cat(streams).double().cpu(), model.readout.classify
-    for part in readout_parts(groups.numpy(), classify.out_features, readouts):
-        columns = torch.from_numpy(part.columns)
-        classify.weight[columns], classify.bias[columns] = (
-            found.to(classify.weight) for found in _ridge(features[part.rows], torch.from_numpy(part.labels))
-        )
-
-
-def _ridge(features: Tensor, groups: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights, shape (n_groups, n_features), and constants of the logits of one readout."""
-    centre = features.mean(dim=0)
-    features = features - centre
-    targets = _targets(groups, int(groups.max()) + 1)
-    kernel, centred = features @ features.T, targets - targets.mean(dim=0)
-    dual, residual = left_out(kernel, centred, best_penalty(kernel, centred))
-    found = margins_to_logits((targets - residual).numpy(), groups.numpy())
-    matrix, shift = (torch.from_numpy(values) for values in found)
-    weight = matrix @ (features.T @ dual).T
-    return weight, matrix @ targets.mean(dim=0) + shift - weight @ centre
+    everybody, classify = torch.cat(streams).double().cpu(), model.readout.classify
+    for part in parts:
+        centre = everybody[part.rows].mean(dim=0)
+        features, targets = everybody[part.rows] - centre, _targets(torch.from_numpy(part.labels), len(part.columns))
+        kernel, centred = features @ features.T, targets - targets.mean(dim=0)
+        dual, residual = left_out(kernel, centred, best_penalty(kernel, centred))
+        found = margins_to_logits((targets - residual).numpy(), part.labels)
+        matrix, shift = (torch.from_numpy(values) for values in found)
+        weight = matrix @ (features.T @ dual).T
+        classify.weight[part.columns] = weight.to(classify.weight)
+        classify.bias[part.columns] = (matrix @ targets.mean(dim=0) + shift - weight @ centre).to(classify.weight)
 
 
 def _weigh_regions(
-    model: BioBGT, graphs: GraphBatch, groups: Tensor, *, device: torch.device, readouts: Readouts = ()
+    model: BioBGT, graphs: GraphBatch, groups: Tensor, parts: Sequence[ReadoutPart], *, device: torch.device
 ) -> None:
-    """Set how much each region counts, as the preset says, from training subjects of all readouts.
-
-    Parameters
-    ----------
-    model : BioBGT
-        Changed in place.
-    graphs : GraphBatch
-        Of the training subjects.
-    groups : Tensor of int, shape (n_subjects,)
-        The number of each one's group.
-    device : torch.device
-    readouts : sequence of sequence of int
-        The groups of each cohort, where several are trained together.
-    """
+    """Set how much each region counts, as the preset says, from training subjects of all readouts."""
     with torch.no_grad():
         values = model.steady_values(graphs.to(device)).cpu()
     axes = network_axes(graphs.features.mean(dim=0), model.preset.region_axes)
-    n_groups = model.readout.classify.out_features
-    parts = readout_parts(groups.numpy(), n_groups, readouts)
-    steps = region_weights(values, axes, _targets(groups, n_groups), parts=parts)
+    steps = region_weights(values, axes, _targets(groups, model.readout.classify.out_features), parts=parts)
     *_, weights = islice(steps, model.preset.region_steps)
     with torch.no_grad():
         model.region_weight.copy_(weights)
@@ -399,13 +347,8 @@ def _targets(groups: Tensor, n_groups: int) -> Tensor:
 # share of every batch and gradients are averaged; without it none of that does anything.
 
 
-CHECKPOINT = "checkpoint.safetensors"
-EVALUATION_BATCH = 64
-# Subjects that go through the model together on a CPU; a batch is the sum of such pieces. Attention of more does not
-# fit in its caches: a batch of 128 in pieces of 16 takes 0.7 of the time.
-CPU_PIECE = 16
 # Logits, and the loss that is added to the cross-entropy: of graphs, the numbers of their groups, and chance.
-Losses = Callable[[Any, Tensor, torch.Generator], tuple[Tensor, Tensor]]
+_Losses = Callable[[Any, Tensor, torch.Generator], tuple[Tensor, Tensor]]
 
 
 @dataclass(frozen=True)
@@ -422,12 +365,12 @@ class Epoch:
 
 
 def train_model(
-    training: tuple[GraphBatch, Tensor],
-    validation: tuple[GraphBatch, Tensor],
+    training: _Part,
+    validation: _Part,
     preset: Preset,
     *,
     n_groups: int,
-    readouts: Readouts = (),
+    readouts: _Readouts = (),
     seed: int = 0,
     device: torch.device | str = "cpu",
     folder: Path | None = None,
@@ -475,28 +418,10 @@ def train_model(
     return model
 
 
-def _initialise(
-    model: BioBGT, run: "_Run", training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]
-) -> None:
-    """Teach ψ without labels, sharpen attention, weigh regions, start the readout at ridge: all epoch 0."""
-    preset, device = model.preset, run.device
-    if preset.pretrain_steps:
-        _pretrain_extractor(model, training[0], run.generator, device=device)
-    if preset.start_contrast:
-        _sharpen_attention(model, training[0], run.generator, device=device)
-    if preset.region_axes:
-        _weigh_regions(model, *training, device=device, readouts=run.readouts)
-    if preset.ridge_start:
-        _initialise_readout(model, *training, device=device, readouts=run.readouts)
-    _same_on_all(*model.state_dict().values())  # sums on a GPU differ in their last digits from process to process
-    if preset.ridge_start:
-        run.best_loss, run.best = run.validate(*validation)[0], _copy(model)
-
-
 def train_network(
     build: Callable[[], GraphNetwork],
-    training: tuple[GraphBatch, Tensor],
-    validation: tuple[GraphBatch, Tensor],
+    training: _Part,
+    validation: _Part,
     settings: TrainingSettings,
     *,
     seed: int = 0,
@@ -546,8 +471,8 @@ def predict_logits(model: nn.Module, graphs: GraphBatch, *, device: torch.device
         Where the model is.
     """
     model.eval()
-    starts = range(0, len(graphs), EVALUATION_BATCH)
-    parts = [model(graphs[slice(start, start + EVALUATION_BATCH)].to(device)) for start in starts]
+    starts = range(0, len(graphs), _AT_ONCE)
+    parts = [model(graphs[slice(start, start + _AT_ONCE)].to(device)) for start in starts]
     return torch.cat(parts).float().cpu()
 
 
@@ -558,12 +483,12 @@ class _Run:
         self,
         model: nn.Module,
         settings: TrainingSettings,
-        losses: Losses,
+        losses: _Losses,
         *,
         seed: int,
         device: torch.device,
         n_subjects: int,
-        readouts: Readouts = (),
+        readouts: _Readouts = (),
     ) -> None:
         self.model, self.settings, self.losses = model.to(device), settings, losses
         self.device, self.readouts = device, readouts
@@ -575,21 +500,24 @@ class _Run:
 
     def to_the_end(
         self,
-        training: tuple[GraphBatch, Tensor],
-        validation: tuple[GraphBatch, Tensor],
+        training: _Part,
+        validation: _Part,
         *,
         folder: Path | None = None,
         progress: Callable[[Epoch], None] | None = None,
     ) -> None:
         """Train the epochs that are left, until validation has not improved for long, and put the best weights back."""
         written = folder if is_first() else None
-        if written is not None:
-            _start_log(written, keep=self.epoch)
+        if written is not None:  # a resumed run keeps the lines of epochs that it does not repeat
+            written.mkdir(parents=True, exist_ok=True)
+            log = written / "epochs.csv"
+            lines = log.read_text().splitlines()[1 : self.epoch + 1] if self.epoch and log.exists() else []
+            log.write_text("\n".join([",".join(Epoch.__dataclass_fields__), *lines]) + "\n")
         patience = self.settings.patience or math.inf
         while self.epoch < self.settings.epochs and self.epoch - self.best_epoch < patience:
             epoch = self._one_epoch(training, validation)
             if written is not None:
-                with (written / "epochs.csv").open("a", newline="") as stream:
+                with log.open("a", newline="") as stream:
                     line = [f"{value:.6g}" if isinstance(value, float) else value for value in asdict(epoch).values()]
                     csv.writer(stream, lineterminator="\n").writerow(line)
                 self._save(written)
@@ -598,7 +526,7 @@ class _Run:
         self.model.load_state_dict(self.best)
         self.model.eval()
 
-    def _one_epoch(self, training: tuple[GraphBatch, Tensor], validation: tuple[GraphBatch, Tensor]) -> Epoch:
+    def _one_epoch(self, training: _Part, validation: _Part) -> Epoch:
         """Show every training subject once, then validate."""
         start = time.perf_counter()
         graphs, groups = training
@@ -625,35 +553,30 @@ class _Run:
         return Epoch(self.epoch, rate, train_loss, contrast_loss, loss, accuracy, time.perf_counter() - start)
 
     def _step(self, graphs: GraphBatch, groups: Tensor, step: int) -> Tensor:
+        """Learn from one batch, at a rate that warms up and then falls as a cosine; return its two losses."""
+        settings, warmup = self.settings, self.settings.warmup_epochs * self.steps_an_epoch
+        rate = settings.learning_rate * (step + 1) / max(1, warmup)
+        if step >= warmup:
+            rest = max(1, settings.epochs * self.steps_an_epoch - warmup)
+            rate = settings.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warmup) / rest))
         for parameters in self.optimiser.param_groups:
-            parameters["lr"] = self._learning_rate(step)
+            parameters["lr"] = rate
         rows = _own_share(len(graphs))
         self.optimiser.zero_grad()
         losses = torch.zeros(2)
-        for piece in torch.split(rows, CPU_PIECE if self.device.type == "cpu" else len(rows)):
-            share = len(piece) / len(rows)
-            losses += share * self._backward(graphs[piece].to(self.device), groups[piece].to(self.device), share)
+        for piece in torch.split(rows, _CPU_PIECE if self.device.type == "cpu" else len(rows)):
+            share, own = len(piece) / len(rows), groups[piece].to(self.device)
+            with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
+                logits, contrast = self.losses(graphs[piece].to(self.device), own, self.generator)
+                classify = functional.cross_entropy(_own_logits(logits.float(), own, self.readouts), own)
+                loss = share * (classify + settings.contrast_weight * contrast)
+            loss.backward()  # type: ignore[no-untyped-call]
+            losses += share * torch.stack([classify.detach(), contrast.detach()]).cpu().float()
         _average_gradients(self.model)
-        if self.settings.clip:
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        if settings.clip:
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
         self.optimiser.step()
         return losses
-
-    def _backward(self, graphs: GraphBatch, groups: Tensor, share: float) -> Tensor:
-        """Add the gradients of a share of a batch; return its two losses."""
-        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.device.type == "cuda"):
-            logits, contrast = self.losses(graphs, groups, self.generator)
-            classify = functional.cross_entropy(_own_logits(logits.float(), groups, self.readouts), groups)
-            loss = share * (classify + self.settings.contrast_weight * contrast)
-        loss.backward()  # type: ignore[no-untyped-call]
-        return torch.stack([classify.detach(), contrast.detach()]).cpu().float()
-
-    def _learning_rate(self, step: int) -> float:
-        warmup = self.settings.warmup_epochs * self.steps_an_epoch
-        total = self.settings.epochs * self.steps_an_epoch
-        if step < warmup:
-            return self.settings.learning_rate * (step + 1) / warmup
-        return self.settings.learning_rate * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, total - warmup)))
 
     def validate(self, graphs: GraphBatch, groups: Tensor) -> tuple[float, float]:
         """Cross-entropy after temperature scaling, since overconfidence is put right afterwards, and accuracy."""
@@ -712,14 +635,6 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def _copy(model: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in model.state_dict().items()}
-
-
-def _start_log(folder: Path, *, keep: int) -> None:
-    """Start the CSV of epochs, keeping the lines of those that a resumed run does not repeat."""
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "epochs.csv"
-    lines = file.read_text().splitlines()[1 : keep + 1] if keep and file.exists() else []
-    file.write_text("\n".join([",".join(Epoch.__dataclass_fields__), *lines]) + "\n")
 
 
 # More than one GPU with ``torchrun``. The views' chance is drawn per process, so that two GPUs give close to, and not

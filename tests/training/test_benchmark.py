@@ -29,9 +29,9 @@ from biobgt.model.benchmark.systems import (
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
 from biobgt.training.cohorts import protocol_splits
-from biobgt.training.evaluation import fit_system, graphs_for, inputs_of, read_results, run_benchmark
+from biobgt.training.evaluation import _check_possible, fit_system, graphs_for, inputs_of, read_results, run_benchmark
 from biobgt.training.folds import LabelledGraphs, label_graphs
-from biobgt.training.metrics import check_possible, paired_difference
+from biobgt.training.metrics import paired_difference
 from biobgt.training.splits import Split, cross_validation
 from biobgt.training.tables import BenchmarkTables
 from docs.tools.study_tables import with_tables
@@ -128,9 +128,9 @@ def test_impossible_rows_cannot_be_written(
 ) -> None:
     published = {"accuracy": 0.7106, "sensitivity": 0.8904, "specificity": 0.8424}  # BioBGT's row on ADHD-200
     with pytest.raises(ValueError, match=r"An accuracy of 0\.711 cannot be"):
-        check_possible(published, ("NC", "ADHD"))
-    check_possible({"accuracy": 0.75, "sensitivity": 0.5, "specificity": 1.0}, ("NC", "ASD"))
-    check_possible({"accuracy": 0.9, "sensitivity": float("nan"), "specificity": 0.9}, ("NC", "ASD"))
+        _check_possible(published, ("NC", "ADHD"))
+    _check_possible({"accuracy": 0.75, "sensitivity": 0.5, "specificity": 1.0}, ("NC", "ASD"))
+    _check_possible({"accuracy": 0.9, "sensitivity": float("nan"), "specificity": 0.9}, ("NC", "ASD"))
     original = biobgt.training.evaluation.classification_metrics
     monkeypatch.setattr(
         biobgt.training.evaluation, "classification_metrics", lambda *given: {**original(*given), **published}
@@ -274,7 +274,7 @@ def test_the_committed_results_are_of_known_rows_once_each_and_possible() -> Non
         "everybody is tested on the same subjects"
     )
     for line in table.to_dict("records"):
-        check_possible(line, ("NC", "ASD"))
+        _check_possible(line, ("NC", "ASD"))
         assert line["seconds"] > 0
         assert line["parameters"] > 0
 

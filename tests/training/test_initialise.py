@@ -45,7 +45,7 @@ def started(request: pytest.FixtureRequest) -> tuple[BioBGT, GraphBatch, torch.T
     model = BioBGT(preset, n_regions=16, n_groups=request.param)
     model.standardise(graphs)
     groups = torch.arange(request.param).repeat_interleave(12)
-    _initialise_readout(model, graphs, groups, device=CPU)
+    _initialise_readout(model, graphs, readout_parts(groups.numpy(), request.param), device=CPU)
     return model, graphs, groups
 
 
@@ -236,7 +236,7 @@ def test_a_model_comes_to_weigh_the_module_that_differs() -> None:
     groups = torch.arange(2).repeat_interleave(30)
     model = BioBGT(preset, n_regions=16, n_groups=2)
     model.standardise(graphs)
-    _weigh_regions(model, graphs, groups, device=torch.device("cpu"))
+    _weigh_regions(model, graphs, groups, readout_parts(groups.numpy(), 2), device=CPU)
     by_module = model.region_weight.detach().reshape(4, 4).mean(dim=1)
     assert by_module.argmax() == 0
     assert float(by_module[0]) > 1.05
@@ -295,12 +295,14 @@ def test_each_readout_starts_where_its_cohort_alone_would(joined: JoinedCohorts)
     torch.manual_seed(0)
     model = BioBGT(preset, n_regions=16, n_groups=5)
     model.standardise(graphs)
-    _initialise_readout(model, graphs, labels, device=CPU, readouts=readouts)
-    for part in readout_parts(labels.numpy(), 5, readouts):
+    parts = readout_parts(labels.numpy(), 5, readouts)
+    _initialise_readout(model, graphs, parts, device=CPU)
+    for part in parts:
         alone = with_readout(model, part.columns.tolist())
         expected = alone.readout.classify.weight.clone()
         torch.nn.init.zeros_(alone.readout.classify.weight)
-        _initialise_readout(alone, graphs[torch.from_numpy(part.rows)], torch.from_numpy(part.labels), device=CPU)
+        own = readout_parts(part.labels, len(part.columns))
+        _initialise_readout(alone, graphs[torch.from_numpy(part.rows)], own, device=CPU)
         torch.testing.assert_close(alone.readout.classify.weight, expected)
 
 

@@ -151,7 +151,7 @@ def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[Bio
     torch.manual_seed(0)
     model = BioBGT(preset, n_regions=data.matrices.shape[1], n_groups=2)
     model.standardise(data.graphs)
-    _initialise_readout(model, data.graphs, torch.tensor(data.labels), device=torch.device("cpu"))
+    _initialise_readout(model, data.graphs, data.parts, device=torch.device("cpu"))
     return model.eval(), preset
 
 

@@ -15,6 +15,7 @@ from planted_cohort import planted_cohort, small
 from biobgt.base.errors import InputError
 from biobgt.base.files import sha256
 from biobgt.data.cohort import Subject
+from biobgt.model.network import BioBGT
 from biobgt.model.pretrained import CARD, load_card, load_groups, load_pretrained, load_region_weights, load_spread
 from biobgt.modules import module_contrast
 from biobgt.training.card_text import CardText
@@ -272,3 +273,17 @@ def test_region_weights_are_the_networks(folder: Path) -> None:
     np.testing.assert_array_equal(weights, load_region_weights(folder))
     assert weights is not None
     assert weights.shape == (3, 16)
+
+
+def test_a_cohort_too_small_to_be_divided_is_refused_before_training(tmp_path: Path) -> None:
+    kinds = ("abide", "cni-adhd")
+    joined = join_training_cohorts([replace(planted_cohort(4, seed=i), name=kind) for i, kind in enumerate(kinds)])
+    data = label_graphs(joined.whole, PRESET, readouts=joined.readouts)
+    splits = protocol_splits(joined.whole, "folds", n=2, seed=0)
+    members = [BioBGT(PRESET, n_regions=16, n_groups=4)] * 2
+    written = {"joined": joined, "data": data, "preset": PRESET, "members": members, "splits": splits}
+    with pytest.raises(InputError, match="nobody is left to validate"):
+        write_shared_model(tmp_path, name="x", **written, runs=tmp_path, command="", seed=0)
+    with pytest.raises(InputError, match="nobody is left to validate"):
+        train_members(data, splits, PRESET, folder=tmp_path / "runs")
+    assert not (tmp_path / "runs").exists()

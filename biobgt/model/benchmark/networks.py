@@ -801,7 +801,16 @@ _NETWORKS: dict[str, type[GraphNetwork]] = {
 
 
 def build_network(n_regions: int, n_groups: int, *, key: str, **sizes: int) -> GraphNetwork:
-    """Make the network of a row that is not trained yet; ``positions`` says how many a region has."""
+    """Make a network that is not trained yet.
+
+    Parameters
+    ----------
+    n_regions, n_groups : int
+    key : str
+        Of its row in the benchmark.
+    **sizes : int
+        ``positions``: how many a region has, for networks that project them.
+    """
     return _NETWORKS[key](n_regions, n_groups, **sizes)
 
 
