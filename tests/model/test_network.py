@@ -28,9 +28,7 @@ from biobgt.model.network import (
     ModuleExtractor,
     NodeImportanceEncoding,
     _drop_some,
-    _same_module,
     drop_edges,
-    edge_scores,
     info_nce,
     join_batches,
     normalised,
@@ -70,13 +68,14 @@ def _loop_loss(first: Tensor, second: Tensor, modules: Tensor, anchors: Tensor, 
     return sum(losses) / len(losses) if losses else 0.0
 
 
-def test_edge_scores_of_a_hand_made_graph() -> None:
+@pytest.mark.parametrize(
+    ("modules", "kept"),
+    [([1, 1, 2], {(0, 1), (0, 2)}), ([1, 2, 2], {(1, 2), (0, 1)}), ([0, 0, 1], {(0, 1), (0, 2)})],
+)
+def test_the_weakest_edge_between_modules_is_the_first_to_go(modules, kept) -> None:
     weights = torch.tensor([[[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]]])
-    modules = torch.tensor([[1, 1, 2]])
-    scores = edge_scores(weights, _same_module(modules, modules))[0]
-    assert scores[0, 1] == pytest.approx(1.0)  # within a module: w + max(w)
-    assert scores[0, 2] == pytest.approx(-0.3)  # between modules: w − max(w)
-    assert scores[1, 2] == pytest.approx(-0.4)
+    view = drop_edges(weights, torch.tensor([modules]), 0.4, torch.zeros(1, 3, 3))[0]
+    assert {(i, j) for i in range(3) for j in range(i + 1, 3) if view[i, j] > 0} == kept
 
 
 @settings(max_examples=40, deadline=None)
@@ -87,16 +86,12 @@ def test_edges_are_dropped_up_to_the_same_score_as_by_sorting(seed: int, share: 
     kept = drop_edges(weights, modules, share, noise)
     for graph in range(len(weights)):
         pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if weights[graph, i, j] > 0]
-        scores = edge_scores(weights, _same_module(modules, modules))[graph] + noise[graph] * weights[graph].max()
+        largest, labels = weights[graph].max(), modules[graph]
+        within = (labels[:, None] == labels[None]) & (labels > 0)
+        scores = weights[graph] + torch.where(within, largest, -largest) + noise[graph] * largest
         ranked = sorted(pairs, key=lambda pair: float(scores[pair]))
         left = set(ranked[int(len(pairs) * share) :])
         assert {(i, j) for i in range(n) for j in range(i + 1, n) if kept[graph, i, j] > 0} == left
-
-
-def test_a_region_without_a_module_shares_none() -> None:
-    weights = torch.tensor([[[0, 0.5], [0.5, 0]]])
-    none = torch.tensor([[0, 0]])
-    assert edge_scores(weights, _same_module(none, none))[0, 0, 1] == 0
 
 
 @settings(max_examples=40, deadline=None)
