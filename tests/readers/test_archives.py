@@ -7,21 +7,19 @@ import zipfile
 
 import numpy as np
 import pytest
+from reading import as_text, refused, zipped
 
 from biobgt import InputError, read_cohort
 
 
 @pytest.fixture
 def table(bold):
-    return "\n".join(",".join(f"{value:.6f}" for value in row) for row in bold(120, 90))
+    return as_text(bold(120, 90))
 
 
 def archive(tmp_path, entries):
-    path = tmp_path / "study.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in entries.items():
-            file.writestr(name, content)
-    return path
+    (tmp_path / "study.zip").write_bytes(zipped(entries))
+    return tmp_path / "study.zip"
 
 
 def test_an_archive_is_read_like_its_folder(tmp_path, table):
@@ -73,15 +71,13 @@ def test_an_archive_that_grows_to_gigabytes_is_refused(tmp_path, name):
     ):
         for _ in range(20):
             entry.write(chunk)
-    with pytest.raises(InputError, match="would grow from"):
-        read_cohort(path)
+    refused("would grow from", read_cohort, path)
 
 
 def test_a_cut_off_archive_gets_a_sentence(tmp_path, table):
     path = archive(tmp_path, {"sub-01.csv": table})
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(InputError, match="not a complete zip archive"):
-        read_cohort(path)
+    refused("not a complete zip archive", read_cohort, path)
 
 
 def test_a_damaged_entry_is_refused_and_the_rest_is_read(tmp_path, table):
@@ -96,8 +92,7 @@ def test_a_damaged_entry_is_refused_and_the_rest_is_read(tmp_path, table):
 
 
 def test_an_archive_without_data_gets_a_sentence(tmp_path):
-    with pytest.raises(InputError, match="nothing to read"):
-        read_cohort(archive(tmp_path, {"paper.pdf": b"%PDF"}))
+    refused("nothing to read", read_cohort, archive(tmp_path, {"paper.pdf": b"%PDF"}))
 
 
 @pytest.mark.parametrize("limit", ["COHORT_ARCHIVE_BYTES", "COHORT_MEMBERS"])
@@ -133,8 +128,7 @@ def test_lzma_is_refused_before_it_takes_what_it_asks_for(tmp_path, table):
         stream = io.BytesIO()
         np.save(stream, np.zeros((30, 20)))
         archive.writestr("a.npy", stream.getvalue())
-    with pytest.raises(InputError, match="packed by LZMA"):
-        read_cohort(tmp_path / "y.npz")
+    refused("packed by LZMA", read_cohort, tmp_path / "y.npz")
 
 
 def listed_again(path, times):
@@ -195,5 +189,43 @@ def test_a_list_of_unknown_length_is_refused(tmp_path, table):
     data = bytearray(path.read_bytes())
     struct.pack_into("<LL", data, data.rindex(b"PK\x05\x06") + 12, 2**32 - 1, 2**32 - 1)
     path.write_bytes(data)
-    with pytest.raises(InputError, match="not a complete zip archive"):
-        read_cohort(path)
+    refused("not a complete zip archive", read_cohort, path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_entries_that_cannot_be_unpacked_are_refused_and_the_rest_is_read(tmp_path, table, method):
+    data = bytearray(zipped({"bad.csv": table, "good.csv": table}, method))
+    data[200:400] = b"\xff" * 200  # zlib.error, OSError, BadZipFile: each its own
+    (tmp_path / "x.zip").write_bytes(data)
+    cohort = read_cohort(tmp_path / "x.zip", atlas="aal90")
+    assert cohort.ids == ("good",)
+    assert cohort.refused[0].file == "bad.csv"
+
+
+def test_methods_and_names_that_python_does_not_know(tmp_path, table):
+    whole = zipped({"bäd.csv": table, "good.csv": table}, zipfile.ZIP_STORED)
+    unknown_method = bytearray(whole)
+    for signature, offset in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        where = unknown_method.find(signature) + offset
+        unknown_method[where : where + 2] = (97).to_bytes(2, "little")
+    (tmp_path / "x.zip").write_bytes(unknown_method)  # NotImplementedError
+    assert read_cohort(tmp_path / "x.zip", atlas="aal90").ids == ("good",)
+    (tmp_path / "x.zip").write_bytes(whole.replace("ä".encode(), b"\xff\xff"))  # UnicodeDecodeError
+    refused("not a complete zip archive", read_cohort, tmp_path / "x.zip", atlas="aal90")
+
+
+def test_folders_in_folders_in_an_archive_are_refused(tmp_path, table):
+    names = ("/".join(["d"] * 40) + "/deep.csv", "a\x00b.csv", "n" * 300 + ".csv", "good.csv")
+    cohort = read_cohort(archive(tmp_path, dict.fromkeys(names, table)), atlas="aal90")
+    assert "good" in cohort.ids
+    assert sum("too long" in refusal.reason for refusal in cohort.refused) == 2
+
+
+def test_an_entry_without_a_name_and_an_archive_that_is_none_cost_no_other(tmp_path, table):
+    data = zipped({"q": table, "good.csv": table}, zipfile.ZIP_STORED)
+    (tmp_path / "x.zip").write_bytes(data.replace(b"\x01\x00\x00\x00q", b"\x00\x00\x01\x00q"))  # a name of length 0
+    (tmp_path / "bad.zip").write_bytes(b"PK\x03\x04 and nothing else")
+    (tmp_path / "alone.csv").write_text(table)
+    cohort = read_cohort([tmp_path / "bad.zip", tmp_path / "alone.csv", tmp_path / "x.zip"], atlas="aal90")
+    assert "alone" in cohort.ids
+    assert "bad.zip" in [refusal.file for refusal in cohort.refused]

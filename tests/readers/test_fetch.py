@@ -13,6 +13,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from abide_mirror import Handler, abide_server
+from reading import refused
 
 from biobgt import InputError, read_cohort
 from biobgt.readers.fetch import FetchOptions, abide_cohort, data_folder, fetch_abide, find_cohort
@@ -51,8 +52,7 @@ def test_a_second_run_fetches_only_what_is_missing(tmp_path, mirror):
 def test_what_was_fetched_is_found_by_its_name(tmp_path, mirror, monkeypatch):
     monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="no file"):
-        find_cohort("abide")
+    refused("no file", find_cohort, "abide")
     fetch_abide(data_folder(), FetchOptions(mirror=mirror[0]))
     assert find_cohort("abide").ids == ("Pitt_0050003", "Pitt_0050004")
     (tmp_path / "abide").mkdir()
@@ -282,6 +282,5 @@ def test_a_file_that_ends_early_is_not_kept(tmp_path, mirror, monkeypatch):
         handler.wfile.write(b",SUB_ID,FILE_ID\n")
 
     monkeypatch.setattr(Handler, "do_GET", send_less)
-    with pytest.raises(InputError, match="ended early"):
-        fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    refused("ended early", fetch_abide, tmp_path / "out", FetchOptions(mirror=address))
     assert _files(tmp_path / "out") == []

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from nilearn.maskers import NiftiSpheresMasker
+from reading import refused
 
 from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
 from biobgt.base.limits import Limits
@@ -169,27 +170,22 @@ def test_bad_options_get_a_sentence(tmp_path, image_path, options, sentence):
     nibabel.save(nibabel.Nifti1Image(np.ones(SHAPE, np.int16), AFFINE), tmp_path / "flat.nii.gz")
     if "labels" in options:
         options = {**options, "labels": tmp_path / options["labels"]}
-    with pytest.raises(InputError, match=sentence):
-        read_image(image_path, options=ImageOptions(**options))
+    refused(sentence, read_image, image_path, options=ImageOptions(**options))
 
 
 def test_spheres_outside_the_image_get_a_sentence(image_path):
     atlas = Atlas(name="far", title="Far", regions=("a", "b"), coordinates=np.array([[0, 0, 150.0], [0, 0, 0]]))
-    with pytest.raises(InputError, match="could not be extracted"):
-        read_image(image_path, atlas=atlas)
+    refused("could not be extracted", read_image, image_path, atlas=atlas)
 
 
 def test_bad_images_get_a_sentence(tmp_path, image_path):
     nibabel.save(nibabel.Nifti1Image(np.ones(SHAPE), AFFINE), tmp_path / "three_bold.nii.gz")
-    with pytest.raises(InputError, match="need a 4-D image"):
-        read_image(tmp_path / "three_bold.nii.gz", atlas=load_atlas("aal90"))
+    refused("need a 4-D image", read_image, tmp_path / "three_bold.nii.gz", atlas=load_atlas("aal90"))
     cut = tmp_path / "cut_bold.nii.gz"
     cut.write_bytes(image_path.read_bytes()[:3000])
-    with pytest.raises(InputError, match="cannot be read as a NIfTI"):
-        read_image(cut, atlas=load_atlas("aal90"))
+    refused("cannot be read as a NIfTI", read_image, cut, atlas=load_atlas("aal90"))
     (tmp_path / "text_bold.nii").write_text("1 2 3")
-    with pytest.raises(InputError, match="cannot be read as a NIfTI"):
-        read_image(tmp_path / "text_bold.nii", atlas=load_atlas("aal90"))
+    refused("cannot be read as a NIfTI", read_image, tmp_path / "text_bold.nii", atlas=load_atlas("aal90"))
 
 
 @pytest.mark.parametrize(
@@ -251,8 +247,7 @@ def test_spheres_at_the_border_are_empty_when_nilearn_says_so(tmp_path, rng, bey
     atlas = Atlas(name="mine", title="Mine", regions=("a", "b"), coordinates=seeds)
     expected = NiftiSpheresMasker(list(map(tuple, seeds)), radius=4.0, allow_overlap=True, standardize=None)
     if beyond_mm > 4:
-        with pytest.raises(InputError, match="spheres are empty"):
-            read_image(path, atlas=atlas, options=ImageOptions(radius_mm=4))
+        refused("spheres are empty", read_image, path, atlas=atlas, options=ImageOptions(radius_mm=4))
         return
     values = read_image(path, atlas=atlas, options=ImageOptions(radius_mm=4)).values
     np.testing.assert_allclose(values, expected.fit_transform(str(path)), atol=1e-6)
@@ -262,5 +257,4 @@ def test_an_image_that_reaches_no_sphere_is_refused_before_nilearn_sees_it(tmp_p
     path = save_image(tmp_path / "x.nii", rng.standard_normal((8, 8, 8, 9)).astype(np.float32))
     monkeypatch.setattr(image_series, "_run", None)
     options = {**asdict(ImageOptions()), "coordinates": [[500, 0, 0], [-30, -40, -30]], "root": str(tmp_path)}
-    with pytest.raises(InputError, match="1 of 2 spheres are empty, as they lie outside the image"):
-        image_series.read_nifti(path, options, Limits())
+    refused("1 of 2 spheres are empty, as they lie outside the image", image_series.read_nifti, path, options, Limits())

@@ -12,8 +12,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from reading import refused
 
-from biobgt import InputError
 from biobgt.base.errors import ReaderFault
 from biobgt.readers import isolate as isolated
 from biobgt.readers.formats import ReadOptions, read_file
@@ -76,8 +76,7 @@ def test_the_process_knows_no_password(good, monkeypatch):
 
 def test_after_a_damaged_file_the_process_is_another(tmp_path, good, warm):
     (tmp_path / "bad.h5").write_bytes(good.read_bytes()[:1000])
-    with pytest.raises(InputError, match="cannot be read as HDF5"):
-        read_isolated(READER, tmp_path / "bad.h5", HDF5)
+    refused("cannot be read as HDF5", read_isolated, READER, tmp_path / "bad.h5", HDF5)
     read_isolated(READER, good, HDF5)
     assert warm not in children()
 
@@ -94,15 +93,13 @@ def test_a_process_that_dies_over_a_file_is_one_refused_file(tmp_path, good, war
     assert read_isolated(READER, good, HDF5)[1].shape == (30, 5), "a warm process's death is not the file's fault"
     monkeypatch.setattr(isolated, "__file__", str(tmp_path / "no.py"))
     isolated._POOL.close()
-    with pytest.raises(InputError, match="crashed on it"):
-        read_isolated(READER, good, HDF5)
+    refused("crashed on it", read_isolated, READER, good, HDF5)
 
 
 def test_a_file_that_takes_too_long_is_refused_and_the_next_is_read(good, warm, monkeypatch):
     monkeypatch.setenv("BIOBGT_MAX_SECONDS", "1")
     os.kill(warm, signal.SIGSTOP)  # as good as a loop in C: it answers to SIGKILL alone
-    with pytest.raises(InputError, match=r"longer than 1 seconds.*BIOBGT_MAX_SECONDS=4"):
-        read_isolated(READER, good, HDF5)
+    refused(r"longer than 1 seconds.*BIOBGT_MAX_SECONDS=4", read_isolated, READER, good, HDF5)
     monkeypatch.delenv("BIOBGT_MAX_SECONDS")
     assert read_isolated(READER, good, HDF5)[1].shape == (30, 5)
 
@@ -113,8 +110,7 @@ def test_memory_beyond_what_the_file_declares_is_refused(tmp_path, monkeypatch):
     with h5py.File(path, "w") as file:
         file.create_dataset("x", data=np.ones((10, 10)), chunks=(10_000, 10_000), compression=9, maxshape=(None, None))
     monkeypatch.setenv("BIOBGT_MAX_READER_BYTES", str(2**28))
-    with pytest.raises(InputError, match=r"cannot be read as HDF5|more memory"):
-        read_file(path, ReadOptions())
+    refused(r"cannot be read as HDF5|more memory", read_file, path, ReadOptions())
     monkeypatch.setenv("BIOBGT_MAX_READER_BYTES", str(2**31))
     assert read_file(path, ReadOptions())[0].values.sum() == 100
 

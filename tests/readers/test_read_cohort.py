@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
+from reading import refused
 
-from biobgt import ChoiceNeeded, ImageOptions, InputError, ReadOptions, read_cohort
+from biobgt import ChoiceNeeded, ImageOptions, ReadOptions, read_cohort
 from biobgt.base.errors import Refusal
 from biobgt.data.atlas import numbered_atlas
 from biobgt.readers import stream_subjects
@@ -273,18 +274,14 @@ def test_the_rest_of_the_cohort_still_loads(tmp_path, rng):
 def test_nothing_readable_is_an_error_that_says_why(tmp_path):
     for name, content in BAD_FILES.items():
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(InputError, match="None of the 6 files"):
-        read_cohort(tmp_path, atlas="aal90")
-    with pytest.raises(InputError, match=r"'ragged.csv' could not be read. Line 2 has 2 values"):
-        read_cohort(tmp_path / "ragged.csv")
-    with pytest.raises(InputError, match="no file or folder"):
-        read_cohort(tmp_path / "nowhere")
+    refused("None of the 6 files", read_cohort, tmp_path, atlas="aal90")
+    refused(r"'ragged.csv' could not be read. Line 2 has 2 values", read_cohort, tmp_path / "ragged.csv")
+    refused("no file or folder", read_cohort, tmp_path / "nowhere")
 
 
 def test_a_wrong_atlas_is_refused(tmp_path, rng):
     write_series(tmp_path / "a.1D", rng, n_regions=116, header=True)
-    with pytest.raises(InputError, match="It has 116 regions, and the chosen atlas has 200"):
-        read_cohort(tmp_path, atlas="cc200")
+    refused("It has 116 regions, and the chosen atlas has 200", read_cohort, tmp_path, atlas="cc200")
 
 
 def test_the_same_subject_twice_is_refused_once(tmp_path, rng):
@@ -466,8 +463,7 @@ def test_pipes_are_refused_without_waiting_for_a_writer(tmp_path, rng):
 @needs_pipes
 def test_a_pipe_that_is_named_as_archive_is_refused(tmp_path):
     os.mkfifo(tmp_path / "evil.zip")
-    with pytest.raises(InputError, match=r"'evil\.zip' is a folder, a pipe or a device"):
-        read_cohort(tmp_path / "evil.zip")
+    refused(r"'evil\.zip' is a folder, a pipe or a device", read_cohort, tmp_path / "evil.zip")
 
 
 @needs_pipes
@@ -479,8 +475,7 @@ def test_confounds_that_are_a_pipe_are_refused(tmp_path, rng):
     nibabel.save(nibabel.Nifti1Image(labels, affine), tmp_path / "labels.nii")
     os.mkfifo(tmp_path / "sub-01_task-rest_desc-confounds_timeseries.tsv")
     options = ImageOptions(labels=tmp_path / "labels.nii", confounds="simple")
-    with pytest.raises(InputError, match=r"confounds_timeseries\.tsv' are no file"):
-        read_file(tmp_path / name, ReadOptions(image=options))
+    refused(r"confounds_timeseries\.tsv' are no file", read_file, tmp_path / name, ReadOptions(image=options))
 
 
 @pytest.mark.parametrize("place", ["atlases", "atlases/deeper"])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from reading import refused
 from typer.testing import CliRunner
 
 from biobgt import InputError, read_cohort
@@ -51,8 +52,7 @@ def test_info_shows_it(island, tmp_path):
 
 def test_it_is_among_the_formats_that_sentences_name(island, tmp_path):
     (tmp_path / "x.doc").write_text("words")
-    with pytest.raises(InputError, match=r"\.hdf5, \.isl, \.isl\.old, \.mat"):
-        read_file(tmp_path / "x.doc", ReadOptions())
+    refused(r"\.hdf5, \.isl, \.isl\.old, \.mat", read_file, tmp_path / "x.doc", ReadOptions())
 
 
 def test_a_renamed_file_is_named(island, tmp_path):
@@ -62,15 +62,13 @@ def test_a_renamed_file_is_named(island, tmp_path):
     ):
         read_file(tmp_path / "x.csv", ReadOptions())
     (tmp_path / "x.isl").write_text("1 2\n3 4\n")
-    with pytest.raises(InputError, match=r"named \.isl and its content is something else"):
-        read_file(tmp_path / "x.isl", ReadOptions())
+    refused(r"named \.isl and its content is something else", read_file, tmp_path / "x.isl", ReadOptions())
 
 
 def test_its_limit_holds(island, tmp_path, monkeypatch):
     write_island(tmp_path / "x.isl")
     monkeypatch.setenv("BIOBGT_MAX_FILE_BYTES", "10")
-    with pytest.raises(InputError, match="BIOBGT_MAX_FILE_BYTES"):
-        read_file(tmp_path / "x.isl", ReadOptions())
+    refused("BIOBGT_MAX_FILE_BYTES", read_file, tmp_path / "x.isl", ReadOptions())
 
 
 class ReadApart(BaseException):

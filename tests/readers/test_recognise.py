@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
+from reading import question, refused
 
 from biobgt import read_cohort
 from biobgt.base.errors import ChoiceNeeded, InputError
@@ -27,57 +28,30 @@ def correlation(n: int, rng: np.random.Generator) -> np.ndarray:
     return np.corrcoef(rng.standard_normal((n, 3 * n)))
 
 
-def test_a_symmetric_table_is_connectivity(rng):
+@pytest.mark.parametrize(("diagonal", "read"), [(1, 1), (np.inf, 0)], ids=["correlations", "Fisher z"])
+def test_a_symmetric_table_is_connectivity(rng, diagonal, read):
     matrix = correlation(10, rng)
+    np.fill_diagonal(matrix, diagonal)
     measured = interpret(Reading(matrix))
     assert measured.kind == "connectivity"
-    np.testing.assert_allclose(measured.values, matrix)
+    np.testing.assert_allclose(measured.values, np.where(np.eye(10, dtype=bool), read, matrix))
 
 
-def test_fisher_z_matrices_have_an_infinite_diagonal(rng):
-    matrix = correlation(5, rng)
-    np.fill_diagonal(matrix, np.inf)
-    measured = interpret(Reading(matrix))
-    assert measured.kind == "connectivity"
-    assert (np.diag(measured.values) == 0).all()
-
-
-def test_a_square_table_that_is_not_symmetric_is_a_question(square):
+def test_a_square_table_that_is_not_symmetric_is_a_question_and_the_answer_settles_it(square):
     with pytest.raises(ChoiceNeeded) as caught:
         interpret(Reading(square))
-    assert caught.value.option == "kind"
-    assert caught.value.choices == ("series", "connectivity")
-
-
-def test_the_answer_settles_it(square):
+    assert (caught.value.option, caught.value.choices) == ("kind", ("series", "connectivity"))
     with pytest.raises(ChoiceNeeded, match="orientation"):
         interpret(Reading(square, content="series"))
     measured = interpret(Reading(square, content="series", orientation="region-time"))
     np.testing.assert_array_equal(measured.values, square.T)
-    with pytest.raises(InputError, match="not symmetric"):
-        interpret(Reading(square, content="connectivity"))
+    refused("not symmetric", interpret, Reading(square, content="connectivity"))
 
 
 def test_a_damaged_correlation_matrix_is_refused_not_read_as_series(rng):
     matrix = correlation(20, rng)
     matrix[3, 7] = 0.99
-    with pytest.raises(InputError, match=r"not symmetric: 0.99 from region 4 to 8|and 0.99 back"):
-        interpret(Reading(matrix))
-
-
-@pytest.mark.parametrize("n_regions", [BUNDLED[name].n_regions for name in ("cc200", "aal90", "power264")])
-@pytest.mark.parametrize("turned", [False, True])
-def test_the_size_of_an_atlas_and_slow_change_in_time_do_not_settle_the_orientation(bold, n_regions, turned):
-    values = bold(150, n_regions).T if turned else bold(150, n_regions)
-    with pytest.raises(ChoiceNeeded) as caught:
-        interpret(Reading(values))
-    rows, columns = values.shape
-    assert caught.value.option == "orientation"
-    assert caught.value.consequences == {
-        "time-region": f"{rows} time points of {columns} regions",
-        "region-time": f"{columns} time points of {rows} regions",
-    }
-    assert f"suggests that the {'columns' if turned else 'rows'} are time points" in caught.value.question
+    refused(r"not symmetric: 0.99 from region 4 to 8|and 0.99 back", interpret, Reading(matrix))
 
 
 def test_values_without_any_sign_of_time_suggest_nothing(rng):
@@ -102,23 +76,10 @@ def test_orientation_by_the_chosen_atlas(rng):
     np.testing.assert_array_equal(interpret(Reading(values), n_regions=200).values, values)
 
 
-@pytest.mark.parametrize("shape", [(116, 200), (112, 150)])
-def test_open_orientation_is_a_question(bold, shape):
-    with pytest.raises(ChoiceNeeded, match=f"{shape[0]} rows and {shape[1]} columns") as caught:
-        interpret(Reading(bold(*shape)))
-    assert caught.value.option == "orientation"
-
-
-def test_a_header_says_that_columns_are_regions(rng):
-    values = rng.standard_normal((200, 112))
-    names = tuple(f"r{i}" for i in range(112))
+def test_names_over_columns_or_before_rows_say_that_these_are_regions(rng):
+    values, names = rng.standard_normal((200, 112)), tuple(f"r{i}" for i in range(112))
     np.testing.assert_array_equal(interpret(Reading(values, region_names=names)).values, values)
-
-
-def test_row_labels_say_that_rows_are_regions(rng):
-    values = rng.standard_normal((112, 200))
-    measured = interpret(Reading(values, row_names=tuple(f"r{i}" for i in range(112))))
-    np.testing.assert_array_equal(measured.values, values.T)
+    np.testing.assert_array_equal(interpret(Reading(values.T, row_names=names)).values, values)
 
 
 def test_region_counts_before_the_atlas_is_known(rng):
@@ -160,32 +121,23 @@ def with_value(value: float) -> np.ndarray:
     ],
 )
 def test_unusable_series_get_a_sentence(values, sentence):
-    with pytest.raises(InputError, match=sentence):
-        interpret(Reading(values), n_regions=90)
+    refused(sentence, interpret, Reading(values), n_regions=90)
 
 
-def test_one_region_gets_a_sentence(rng):
-    with pytest.raises(InputError, match="1 region;"):
-        interpret(Reading(rng.standard_normal((50, 1)), orientation="time-region"))
-
-
-def test_unusable_matrices_get_a_sentence(rng):
-    with pytest.raises(InputError, match="no connection"):
-        interpret(Reading(np.eye(5)))
-    with pytest.raises(InputError, match="10 rows and 12 columns"):
-        interpret(Reading(rng.standard_normal((10, 12)), content="connectivity"))
+def test_unusable_matrices_and_one_region_get_a_sentence(rng):
+    refused("no connection", interpret, Reading(np.eye(5)))
+    refused("10 rows and 12 columns", interpret, Reading(rng.standard_normal((10, 12)), content="connectivity"))
+    refused("1 region;", interpret, Reading(rng.standard_normal((50, 1)), orientation="time-region"))
     matrix = correlation(5, rng)
     matrix[1, 3] = matrix[3, 1] = np.nan
-    with pytest.raises(InputError, match="not finite between regions 2 and 4"):
-        interpret(Reading(matrix))
+    refused("not finite between regions 2 and 4", interpret, Reading(matrix))
 
 
 @pytest.mark.parametrize("n_regions", [90, 116])
 def test_the_wrong_atlas_gets_a_sentence(rng, n_regions):
     with pytest.raises(InputError, match=f"chosen atlas has {n_regions} regions"):
         interpret(Reading(rng.standard_normal((150, 200))), n_regions=n_regions)
-    with pytest.raises(InputError, match=f"chosen atlas has {n_regions} regions"):
-        interpret(Reading(correlation(20, rng)), n_regions=n_regions)
+    refused(f"chosen atlas has {n_regions} regions", interpret, Reading(correlation(20, rng)), n_regions=n_regions)
 
 
 def series(rng, names, path, *, header=True, spelt=str):
@@ -200,12 +152,6 @@ def dseg(path, names, **columns):
     """Write a label table, its rows in a shuffled order."""
     table = pd.DataFrame({"index": range(1, len(names) + 1), "label": list(names), **columns})
     table.sample(frac=1, random_state=0).to_csv(path, sep="\t", index=False)
-
-
-def question(path, **how):
-    with pytest.raises(ChoiceNeeded) as caught:
-        read_cohort(path, **how)
-    return caught.value
 
 
 SERIES = ReadOptions(kind="series", orientation="time-region")
@@ -335,8 +281,7 @@ def test_the_number_decides_only_where_one_atlas_has_it(tmp_path, rng):
 
 def test_spheres_need_the_places_of_all_regions(tmp_path):
     (tmp_path / "sub-01_bold.nii").write_bytes(b"\0" * 400)
-    with pytest.raises(InputError, match="56 regions of XCP-D 4S156 have no known coordinates"):
-        read_cohort(tmp_path, atlas="4s156")
+    refused("56 regions of XCP-D 4S156 have no known coordinates", read_cohort, tmp_path, atlas="4s156")
 
 
 ATLASES = ("cc200", "aal90", "aal116", "dosenbach160", "power264", "schaefer100_17", "4s156")
@@ -378,12 +323,6 @@ def write(folder: Path, name: str, values: np.ndarray) -> Path:
     return path
 
 
-def asked(path: Path, **options) -> ChoiceNeeded:
-    with pytest.raises(ChoiceNeeded) as caught:
-        read_cohort(path, **options)
-    return caught.value
-
-
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("region_time", [False, True])
 @pytest.mark.parametrize("size", SIZES)
@@ -391,11 +330,13 @@ def test_as_many_time_points_as_an_atlas_has_regions(tmp_path, bold, name, size,
     """The size is the number of time points, and the regions are of an atlas that is not bundled."""
     series = bold(size, 70)
     path = write(tmp_path, name, series.T if region_time else series)
-    question = asked(path)
-    assert question.option == "orientation"
+    asked = question(path)
+    assert asked.option == "orientation"
     truth = "region-time" if region_time else "time-region"
-    assert question.consequences[truth] == f"{size} time points of 70 regions"
-    assert f"suggests that the {'columns' if region_time else 'rows'} are time points" in question.question
+    other = "time-region" if region_time else "region-time"
+    said = {truth: f"{size} time points of 70 regions", other: f"70 time points of {size} regions"}
+    assert asked.consequences == said
+    assert f"suggests that the {'columns' if region_time else 'rows'} are time points" in asked.question
     cohort = read_cohort(path, options=ReadOptions(orientation=truth))
     np.testing.assert_allclose(cohort.subjects[0].series, series, atol=1e-5)
     assert cohort.atlas.name == "unknown70"
@@ -410,11 +351,11 @@ def test_as_many_regions_as_an_atlas(tmp_path, bold, name, atlas, region_time):
     size = BUNDLED[atlas].n_regions
     series = bold(75, size)
     path = write(tmp_path, name, series.T if region_time else series)
-    assert asked(path).option == "orientation"
+    assert question(path).option == "orientation"
     options = ReadOptions(orientation="region-time" if region_time else "time-region")
     if is_shared(size):
-        question = asked(path, options=options)
-        assert (question.option, question.choices) == ("atlas", (*atlases_of(size), "unknown"))
+        asked = question(path, options=options)
+        assert (asked.option, asked.choices) == ("atlas", (*atlases_of(size), "unknown"))
         other = read_cohort(path, options=options, atlas="unknown")
         assert (other.atlas.name, other.atlas.coordinates) == (f"unknown{size}", None)
         assert other.atlas_decided_by == "the user"
@@ -433,11 +374,11 @@ def test_two_bundled_sizes(tmp_path, bold, first, second):
     path = write(tmp_path, "s.npy", bold(first, second))
     if first == second:
         atlas = atlases_of(first)[0]
-        assert asked(path).option == ("atlas" if is_shared(first) else "kind")
-        assert asked(path, atlas=atlas).option == "kind"
-        assert asked(path, atlas=atlas, options=ReadOptions(kind="series")).option == "orientation"
+        assert question(path).option == ("atlas" if is_shared(first) else "kind")
+        assert question(path, atlas=atlas).option == "kind"
+        assert question(path, atlas=atlas, options=ReadOptions(kind="series")).option == "orientation"
     else:
-        assert asked(path).option == "orientation"
+        assert question(path).option == "orientation"
 
 
 @pytest.mark.parametrize("atlas", ATLASES)
@@ -445,7 +386,7 @@ def test_a_square_matrix_leaves_its_atlas_open(tmp_path, rng, atlas):
     size = BUNDLED[atlas].n_regions
     path = write(tmp_path, "s.npy", np.corrcoef(rng.standard_normal((size, 400))))
     if is_shared(size):
-        assert asked(path).option == "atlas"
+        assert question(path).option == "atlas"
     else:
         assert "by the number of regions alone" in read_cohort(path).notes[0]
     assert read_cohort(path, atlas=atlas).subjects[0].kind == "connectivity"
@@ -515,9 +456,8 @@ def test_some_names_of_an_atlas_do_not_settle_it(tmp_path, bold):
     regions = list(load_atlas("aal116").regions)
     frame = pd.DataFrame(bold(70, 116), columns=[*regions[1:], "elsewhere"])
     frame.to_csv(tmp_path / "s.csv", index=False)
-    assert asked(tmp_path).option == "atlas"
-    with pytest.raises(InputError, match=r"region 1 is named 'Precentral_R', which is region 2 of AAL-116"):
-        read_cohort(tmp_path, atlas="aal116")
+    assert question(tmp_path).option == "atlas"
+    refused(r"region 1 is named 'Precentral_R', which is region 2 of AAL-116", read_cohort, tmp_path, atlas="aal116")
     frame.columns = [*regions[:-1], "elsewhere"]
     frame.to_csv(tmp_path / "s.csv", index=False)
     assert read_cohort(tmp_path, atlas="aal116").atlas.name == "aal116"
@@ -528,7 +468,7 @@ def test_a_numbering_header_tells_the_axis_and_not_the_atlas(tmp_path, bold):
     rows = ["\t".join(f"#{i}" for i in range(1, 201))]
     rows += ["\t".join(f"{value:.5f}" for value in row) for row in bold(90, 200)]
     (tmp_path / "rois.1D").write_text("\n".join(rows))
-    assert asked(tmp_path).option == "atlas"
+    assert question(tmp_path).option == "atlas"
     (tmp_path / "rois.1D").rename(tmp_path / "NYU_0050952_rois_cc200.1D")
     cohort = read_cohort(tmp_path)
     assert (cohort.atlas.name, cohort.atlas_decided_by) == ("cc200", "ABIDE's file names (rois_cc200)")
@@ -536,17 +476,17 @@ def test_a_numbering_header_tells_the_axis_and_not_the_atlas(tmp_path, bold):
 
 def test_one_file_that_does_not_say_leaves_the_cohort_open(tmp_path, rng):
     for name in ("a_cc200.npy", "b.npy"):
-        np.save(tmp_path / name, np.corrcoef(rng.standard_normal((200, 400))))
-    question = asked(tmp_path)
-    assert question.option == "atlas"
-    assert "The file 'b.npy' does not say" in question.question
+        np.save(tmp_path / name, correlation(200, rng))
+    asked = question(tmp_path)
+    assert asked.option == "atlas"
+    assert "The file 'b.npy' does not say" in asked.question
 
 
 def test_a_stray_table_does_not_decide_for_the_rest(tmp_path, bold):
     for i in range(3):
         write(tmp_path, f"s{i}.npy", bold(200, 102))
     (tmp_path / "scores.csv").write_text("reading,writing\n" + "\n".join(f"{i}.5,{i * i}.25" for i in range(9)))
-    assert asked(tmp_path).option == "orientation"
+    assert question(tmp_path).option == "orientation"
     cohort = read_cohort(tmp_path, options=ReadOptions(orientation="time-region"))
     assert cohort.ids == ("s0", "s1", "s2")
     assert cohort.atlas.n_regions == 102
@@ -577,25 +517,20 @@ def test_a_stray_table_does_not_decide_for_the_rest(tmp_path, bold):
         ("lab.AAL.npy", 90, "aal90"),
         ("schaefer200.npy", 200, "schaefer200 schaefer200_17"),
         ("sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D", 190, ""),
+        ("sub-01.csv", 200, None),
+        ("cc2001.npy", 200, None),
+        ("abide_cc200.npz", 116, None),
+        ("sub-01_desc-denoised_bold.csv", 200, None),
     ],
 )
 def test_atlases_that_file_names_give(name, n_regions, bundled):
     named = read_name(Path(name)).atlases(n_regions)
-    assert named is not None
-    assert " ".join(named.bundled) == bundled
-
-
-@pytest.mark.parametrize(
-    ("name", "n_regions"),
-    [("sub-01.csv", 200), ("cc2001.npy", 200), ("abide_cc200.npz", 116), ("sub-01_desc-denoised_bold.csv", 200)],
-)
-def test_file_names_that_give_no_atlas(name, n_regions):
-    assert read_name(Path(name)).atlases(n_regions) is None
+    assert (named and " ".join(named.bundled)) == bundled
 
 
 def test_layout_of_cni_needs_its_phenotypes_beside_it(tmp_path, bold):
     write(tmp_path, "timeseries_ho.csv", bold(150, 112).T)
-    assert asked(tmp_path).option == "orientation"
+    assert question(tmp_path).option == "orientation"
     (tmp_path / "phenotypic.csv").write_text("Subj,DX\nsub-044,ADHD\n")
     cohort = read_cohort(tmp_path)
     assert cohort.atlas.n_regions == 112
@@ -621,8 +556,8 @@ def test_question_quotes_the_study(tmp_path, bold):
     table = pd.read_csv(asset("studies", "time_axis.csv"))
     used = table[(table["series are"] == "as released") & (table["values"] == "centred twice")]
     right, n_series = used["larger along time"].sum(), used["series"].sum()
-    question = asked(write(tmp_path, "s.npy", bold(200, 100))).question
-    assert f"in {right:,} of {n_series:,} real series" in question
+    asked = question(write(tmp_path, "s.npy", bold(200, 100))).question
+    assert f"in {right:,} of {n_series:,} real series" in asked
 
 
 def test_real_series_without_their_names(shared_data, tmp_path):
@@ -632,6 +567,6 @@ def test_real_series_without_their_names(shared_data, tmp_path):
     ends = np.cumsum(lengths)
     i = int(np.flatnonzero(lengths >= 200)[0])
     scan = series[ends[i] - lengths[i] :][:200].astype(float)
-    question = asked(write(tmp_path, "scan.npy", scan))
-    assert question.option == "orientation"
-    assert "suggests that the rows are time points" in question.question
+    asked = question(write(tmp_path, "scan.npy", scan))
+    assert asked.option == "orientation"
+    assert "suggests that the rows are time points" in asked.question
