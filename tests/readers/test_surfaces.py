@@ -18,6 +18,7 @@ from biobgt.readers import ImageOptions, ReadOptions, foreign_images
 from biobgt.readers.formats import file_of_other_side, side_of
 
 LEFT, RIGHT = "CIFTI_STRUCTURE_CORTEX_LEFT", "CIFTI_STRUCTURE_CORTEX_RIGHT"
+TABLE = {0: ("???", (0, 0, 0, 0)), 1: ("a", (1, 0, 0, 1)), 2: ("b", (1, 0, 0, 1))}
 
 
 def parcels(names):
@@ -100,8 +101,7 @@ def test_a_dense_series_takes_its_parcels_from_a_label_file(tmp_path, rng):
 def test_another_mesh_a_cut_file_and_a_plain_image_are_sentences(tmp_path, rng):
     series = cifti2.SeriesAxis(0, 2, 25)
     path = save(rng.standard_normal((25, 50)), (series, cortex(50)), tmp_path / "s1.dtseries.nii")
-    table = {0: ("???", (0, 0, 0, 0)), 1: ("a", (1, 0, 0, 1)), 2: ("b", (1, 0, 0, 1))}
-    other = cifti2.LabelAxis(["right"], [table]), cortex(50, structure=RIGHT)
+    other = cifti2.LabelAxis(["right"], [TABLE]), cortex(50, structure=RIGHT)
     save(np.repeat([[1, 2]], 25, axis=1), other, tmp_path / "right.dlabel.nii")
     how = ReadOptions(image=ImageOptions(labels=tmp_path / "right.dlabel.nii"))
     refused("No grayordinate of the series is in the label file", read_cohort, path, options=how)
@@ -111,14 +111,6 @@ def test_another_mesh_a_cut_file_and_a_plain_image_are_sentences(tmp_path, rng):
     plain = nibabel.Nifti1Image(np.zeros((2, 2, 2), np.float32), np.eye(4))
     nibabel.save(plain, tmp_path / "s3.pconn.nii")
     refused("is a NIfTI image and no CIFTI file", read_cohort, tmp_path / "s3.pconn.nii")
-
-
-def test_a_side_that_the_header_does_not_describe_is_a_sentence(tmp_path, rng):
-    """The header is parsed when a side is asked for, after the file was opened: the fuzzer found both kinds."""
-    axes = (cifti2.SeriesAxis(0, 1.0, 30), parcels([f"region {i}" for i in range(20)]))
-    path = save(rng.standard_normal((30, 20)), axes, tmp_path / "s.ptseries.nii")
-    path.write_bytes(path.read_bytes().replace(b'AppliesToMatrixDimension="1"', b'AppliesToMatrixDimension="9"'))
-    refused("cannot be read as a CIFTI file", read_cohort, path)
 
 
 N = 60  # vertices of a hemisphere
@@ -257,27 +249,27 @@ def test_what_is_missing_or_does_not_fit_is_a_sentence(recording, rng):
     left = folder / "sub-01_task-rest_hemi-L_space-fsaverage5_bold.func.gii"
     right = file_of_other_side(left, folder)
 
-    def refused(match, **image):
+    def unusable(match, **image):
         refused(match, read_cohort, left, atlas="unknown", options=ReadOptions(image=ImageOptions(**image)))
 
     save_series(values["R"][:20], right)
-    refused("The left hemisphere has 25 time points and the right one 20; the two files are not of the same recording")
+    unusable("The left hemisphere has 25 time points and the right one 20; the two files are not of the same recording")
     save_series(values["R"], right, structure="CortexLeft")
-    refused("says that it is of CortexLeft, and its name says the other hemisphere")
+    unusable("says that it is of CortexLeft, and its name says the other hemisphere")
     save_series(values["R"][:, :50], right)
-    refused("has 50 vertices and its labels have 60; they are of different meshes")
+    unusable("has 50 vertices and its labels have 60; they are of different meshes")
     save_labels(KEYS, {1: "a", 2: "b"}, folder / "hemi-R_dseg.label.gii")
-    refused("vertices carry the label 3, which the label table does not name")
+    unusable("vertices carry the label 3, which the label table does not name")
     save_labels(KEYS, {1: "a", 2: "a", 3: "c", 7: "d"}, folder / "hemi-R_dseg.label.gii")
-    refused("the name 'a' stands twice in the label table")
-    refused(r"'x\.nii' is no label file of vertices", labels=folder / "x.nii")
+    unusable("the name 'a' stands twice in the label table")
+    unusable(r"'x\.nii' is no label file of vertices", labels=folder / "x.nii")
     (folder / "hemi-R_dseg.label.gii").unlink()
-    refused("is of the left hemisphere, and the one of the other hemisphere does not lie beside it")
+    unusable("is of the left hemisphere, and the one of the other hemisphere does not lie beside it")
     save_labels(KEYS, names_of("L"), folder / "lh.other.label.gii")
-    refused(r"Several label files lie beside it: hemi-L_dseg\.label\.gii, lh\.other\.label\.gii")
+    unusable(r"Several label files lie beside it: hemi-L_dseg\.label\.gii, lh\.other\.label\.gii")
     for label in folder.glob("*.label.gii"):
         label.unlink()
-    refused("Series of vertices need their regions: put a label file of each hemisphere")
+    unusable("Series of vertices need their regions: put a label file of each hemisphere")
 
 
 def child_options(path, labels):
@@ -361,19 +353,14 @@ def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
     np.testing.assert_allclose(means_of, np.column_stack([values[:, 1:3].mean(axis=1), values[:, 3]]), atol=1e-6)
 
 
-CORTEX = "CIFTI_STRUCTURE_CORTEX_LEFT"
 OFFSET, XML = 168, 544  # where a NIfTI-2 header says where the numbers begin, and where its extension begins
 
 
 @pytest.fixture
 def parcelled(tmp_path, rng):
     """Thirty time points of twenty parcels."""
-    names = [f"region {i}" for i in range(20)]
-    vertices = [{CORTEX: np.arange(10 * i, 10 * i + 10)} for i in range(20)]
-    parcels = cifti2.ParcelsAxis(names, [np.zeros((0, 3), int)] * 20, vertices, nvertices={CORTEX: 32492})
-    image = cifti2.Cifti2Image(rng.standard_normal((30, 20)).astype(np.float32), (cifti2.SeriesAxis(0, 2, 30), parcels))
-    nibabel.save(image, tmp_path / "s.ptseries.nii")
-    return tmp_path / "s.ptseries.nii"
+    axes = (cifti2.SeriesAxis(0, 2, 30), parcels([f"region {i}" for i in range(20)]))
+    return save(rng.standard_normal((30, 20)), axes, tmp_path / "s.ptseries.nii")
 
 
 def with_xml(path, xml):
@@ -396,22 +383,15 @@ def unparsed(*_, **__):
     raise AssertionError("the file was opened")
 
 
-def test_xml_longer_than_any_atlas_needs_is_not_parsed(parcelled, monkeypatch):
+@pytest.mark.parametrize("name", ["s.ptseries.nii", "s_bold.nii", "s_bold.nii.gz"])
+def test_xml_longer_than_any_atlas_needs_is_not_parsed_of_an_image_neither(parcelled, monkeypatch, name):
     with_xml(parcelled, xml_of(parcelled) + b"<!--" + b"x" * Limits().header_bytes + b"-->")
+    content, path = parcelled.read_bytes(), parcelled.with_name(name)
+    path.write_bytes(gzip.compress(content, 1) if name.endswith("gz") else content)
     monkeypatch.setattr(nibabel, "load", unparsed)
-    with pytest.raises(InputError, match=r"The XML of 's\.ptseries\.nii' has 16 MB; at most.*HEADER_BYTES"):
-        foreign_images.read_cifti(parcelled, {"labels": None}, Limits())
-
-
-@pytest.mark.parametrize("suffix", [".nii", ".nii.gz"])
-def test_such_xml_in_an_image_is_not_parsed_either(parcelled, monkeypatch, suffix):
-    with_xml(parcelled, xml_of(parcelled) + b"<!--" + b"x" * Limits().header_bytes + b"-->")
-    content, path = parcelled.read_bytes(), parcelled.with_name(f"s_bold{suffix}")
-    path.write_bytes(gzip.compress(content, 1) if suffix.endswith("gz") else content)
-    monkeypatch.setattr(nibabel, "load", unparsed)
+    read = foreign_images.read_cifti if path == parcelled else foreign_images.read_nifti
     options = {**asdict(ImageOptions()), "coordinates": None, "root": str(path.parent)}
-    with pytest.raises(InputError, match=r"The XML of 's_bold\.nii.* has 16 MB; at most.*HEADER_BYTES"):
-        foreign_images.read_nifti(path, options, Limits())
+    refused(rf"The XML of '{name}' has 16 MB; at most.*HEADER_BYTES", read, path, options, Limits())
 
 
 @pytest.mark.parametrize("n_bytes", [-16, 0, 8, 2**31 - 16])
@@ -423,11 +403,29 @@ def test_xml_that_does_not_end_where_the_numbers_begin_is_not_parsed(parcelled, 
     refused("does not end where its numbers begin", foreign_images.read_cifti, parcelled, {"labels": None}, Limits())
 
 
-def test_numbers_that_begin_nowhere_are_a_sentence(parcelled):
+NO_NUMBERS = "cannot be read as a CIFTI file|not real numbers"
+
+
+@pytest.mark.parametrize(
+    ("where", "bytes_there", "sentence"),
+    [
+        (OFFSET, struct.pack("<q", 0), "does not end where its numbers begin"),
+        (12, struct.pack("<hh", 32, 64), NO_NUMBERS),  # complex numbers
+        (12, struct.pack("<hh", 128, 24), NO_NUMBERS),  # colours
+    ],
+)
+def test_damaged_headers_are_a_sentence(parcelled, where, bytes_there, sentence):
     content = bytearray(parcelled.read_bytes())
-    struct.pack_into("<q", content, OFFSET, 0)
-    parcelled.write_bytes(content)
-    refused("does not end where its numbers begin", read_cohort, parcelled)
+    content[where : where + len(bytes_there)] = bytes_there
+    parcelled.write_bytes(content + bytes(10_000))
+    refused(sentence, read_cohort, parcelled)
+
+
+def test_a_side_that_the_header_does_not_describe_is_a_sentence(parcelled):
+    """The header is parsed when a side is asked for, after the file was opened: the fuzzer found both kinds."""
+    content = parcelled.read_bytes()
+    parcelled.write_bytes(content.replace(b'AppliesToMatrixDimension="1"', b'AppliesToMatrixDimension="9"'))
+    refused("cannot be read as a CIFTI file", read_cohort, parcelled)
 
 
 def test_entities_that_grow_are_refused_and_files_that_they_name_are_not_read(parcelled, tmp_path):
@@ -454,28 +452,15 @@ def test_a_file_beyond_a_limit_is_refused_before_its_numbers_are_read(parcelled,
         foreign_images.read_cifti(parcelled, {"labels": None}, Limits(**{limit: most}))
 
 
-@pytest.mark.parametrize(("code", "bits"), [(32, 64), (128, 24)])  # complex numbers, and colours
-def test_what_are_no_real_numbers_is_a_sentence(parcelled, code, bits):
-    content = bytearray(parcelled.read_bytes())
-    struct.pack_into("<hh", content, 12, code, bits)
-    parcelled.write_bytes(content + bytes(10_000))
-    refused(r"cannot be read as a CIFTI file|not real numbers", read_cohort, parcelled)
-
-
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_dense_series_is_averaged_in_parts(tmp_path, rng, monkeypatch, turned):
     monkeypatch.setattr(foreign_images, "_AT_ONCE", 7 * 50)
-    cortex = cifti2.BrainModelAxis.from_surface(np.arange(50), 32492, name=CORTEX)
-    table = {0: ("???", (0, 0, 0, 0)), 1: ("a", (1, 0, 0, 1)), 2: ("b", (1, 0, 0, 1))}
-    keys = rng.integers(0, 3, (1, 50)).astype(np.float32)
-    nibabel.save(cifti2.Cifti2Image(keys, (cifti2.LabelAxis(["x"], [table]), cortex)), tmp_path / "x.dlabel.nii")
+    keys = rng.integers(0, 3, (1, 50))
+    save(keys, (cifti2.LabelAxis(["x"], [TABLE]), cortex(50)), tmp_path / "x.dlabel.nii")
     values = rng.standard_normal((25, 50)).astype(np.float32)
-    axes = (cifti2.SeriesAxis(0, 2, 25), cortex)
-    image = cifti2.Cifti2Image(values.T, axes[::-1]) if turned else cifti2.Cifti2Image(values, axes)
-    nibabel.save(image, tmp_path / "s.dtseries.nii")
-    about, means = foreign_images.read_cifti(
-        tmp_path / "s.dtseries.nii", {"labels": str(tmp_path / "x.dlabel.nii")}, Limits(cells=60)
-    )
+    axes = (cifti2.SeriesAxis(0, 2, 25), cortex(50))
+    path = save(*((values.T, axes[::-1]) if turned else (values, axes)), tmp_path / "s.dtseries.nii")
+    about, means = foreign_images.read_cifti(path, {"labels": str(tmp_path / "x.dlabel.nii")}, Limits(cells=60))
     expected = np.column_stack([values[:, keys[0] == key].mean(axis=1, dtype=float) for key in (1, 2)])
     np.testing.assert_allclose(means, expected, rtol=1e-12, atol=1e-15)
     assert about["names"] == ["a", "b"]
