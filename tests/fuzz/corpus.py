@@ -96,9 +96,7 @@ def _image(path: Path, rng: np.random.Generator) -> None:
 
 
 def label_image(path: Path, rng: np.random.Generator) -> None:
-    labels = np.zeros(SHAPE, "<f4")
-    for i in range(N_REGIONS):
-        labels[i] = i + 1
+    labels = np.zeros(SHAPE, "<f4") + np.arange(1, N_REGIONS + 1, dtype="<f4")[:, None, None]
     nibabel.save(nibabel.Nifti1Image(labels, np.diag([4.0, 4.0, 4.0, 1.0])), path)
 
 

@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,6 +103,16 @@ def try_case(name: str, seed: int) -> Finding | InputError | None:
         return outcome
 
 
+@contextmanager
+def _temporary_folder(folder: Path) -> Iterator[None]:
+    """Send temporary files to a folder of our own, to see what stays."""
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
 _ENDS_IN_TWO_WORDS = ("nii.gz", "ptseries.nii", "pconn.nii", "dtseries.nii", "func.gii", "time.gii", "label.gii")
 
 
@@ -119,18 +130,15 @@ def _read(name: str, folder: Path, rng: np.random.Generator) -> InputError | str
             return _in_cohort(folder, mutant.rename(folder / f"phenotypes.{suffix}"))
         case "biobgt":
             open_project(mutant)
-        case "labels.nii":
-            corpus.FORMATS["nii"](folder / "good_bold.nii", rng)
+        case "labels.nii" | "label.gii":
+            measured = "nii" if name == "labels.nii" else "func.gii"
+            corpus.FORMATS[measured](folder / f"good_bold.{measured}", rng)
             options = ReadOptions(image=ImageOptions(labels=mutant))
-            read_cohort(folder / "good_bold.nii", atlas=corpus.atlas(), options=options)
+            read_cohort(folder / f"good_bold.{measured}", atlas=corpus.atlas(), options=options)
         case "dtseries.nii":
             corpus.cifti_labels(folder / "good.dlabel.nii")
             options = ReadOptions(image=ImageOptions(labels=folder / "good.dlabel.nii"))
             read_cohort(mutant, atlas=corpus.atlas(), options=options)
-        case "label.gii":
-            corpus.FORMATS["func.gii"](folder / "good_bold.func.gii", rng)
-            options = ReadOptions(image=ImageOptions(labels=mutant))
-            read_cohort(folder / "good_bold.func.gii", atlas=corpus.atlas(), options=options)
         case "zip":
             read_cohort(mutant, atlas=corpus.atlas())
         case "folder":
@@ -153,23 +161,8 @@ def _in_cohort(folder: Path, mutant: Path) -> InputError | str | None:
 def _faults_of(cohort: Cohort) -> Iterator[str]:
     if "good" not in cohort.ids:
         yield f"the good subject is gone: {[refusal.reason for refusal in cohort.refused]}"
-    expected = np.round(corpus.series(np.random.default_rng(1)), 3)
-    for subject in cohort:
-        if subject.id == "good" and not np.array_equal(subject.series, expected):
-            yield "the good subject has other numbers"
+    elif not np.array_equal(cohort["good"].series, np.round(corpus.series(np.random.default_rng(1)), 3)):
+        yield "the good subject has other numbers"
     yield from (refusal.reason for refusal in cohort.refused if ReaderFault.FAULT in refusal.reason)
     if any("root:" in refusal.reason for refusal in cohort.refused):
         yield "another file's words"
-
-
-class _temporary_folder:  # noqa: N801 - used like a function
-    """Send temporary files to a folder of our own, to see what stays."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._before = folder, tempfile.tempdir
-
-    def __enter__(self) -> None:
-        tempfile.tempdir = str(self._folder)
-
-    def __exit__(self, *_: object) -> None:
-        tempfile.tempdir = self._before

@@ -13,34 +13,11 @@ import numpy as np
 # Values that lengths, counts and offsets break at, and words that parsers trip over.
 _NUMBERS = [0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 2**62, 2**64 - 1]
 _WORDS = [
-    *(
-        b"",
-        b"\x00",
-        b"\xef\xbb\xbf",
-        b"\xff\xfe",
-        b",,,,,,",
-        b"\t\t\t",
-        b";;;",
-        b'"',
-        b'""',
-        b"'",
-        b"\r",
-        b"\n\n",
-        b"#",
-    ),
+    *(b"", b"\x00", b"\xef\xbb\xbf", b"\xff\xfe", b",,,,,,", b"\t\t\t", b";;;", b'"', b'""'),
+    *(b"'", b"\r", b"\n\n", b"#"),
     *(b"nan", b"inf", b"-inf", b"1e999", b"1e-999", b"9" * 400, b"0x10", b"1_000", "١٢".encode(), "²".encode()),
-    *(
-        b"(" * 300,
-        b"[" * 3000,
-        b"{}",
-        b"(1,)",
-        b"(-1, 5)",
-        b"(99999999999999999999, 2)",
-        b"None",
-        b"True",
-        b"<f8",
-        b"|O",
-    ),
+    *(b"(" * 300, b"[" * 3000, b"{}", b"(1,)", b"(-1, 5)", b"(99999999999999999999, 2)"),
+    *(b"None", b"True", b"<f8", b"|O"),
     *(b"<U9999999", b"<", b">", b"&amp;", b"<!ENTITY", b"../", b"/", b"a" * 5000, b"NaN", b"null", b"1e5", b"-0"),
 ]
 
@@ -170,16 +147,6 @@ def _shuffle(data: bytearray, rng: np.random.Generator) -> None:
 
 
 _BYTEWISE = (
-    _flip,
-    _flip,
-    _set_byte,
-    _set_byte,
-    _set_number,
-    _set_number,
-    _cut,
-    _remove,
-    _repeat,
-    _insert_word,
-    _swap_digits,
-    _shuffle,
+    *(_flip, _flip, _set_byte, _set_byte, _set_number, _set_number),
+    *(_cut, _remove, _repeat, _insert_word, _swap_digits, _shuffle),
 )
