@@ -20,8 +20,8 @@ NARROW = """<style>@media (max-width: 1000px) {
 def show_page() -> None:
     """Show the page that the address names."""
     from views.page_map import PAGES
+    from views.shared.figures import show_further_figures
     from views.shared.login import ask_for_login, show_logout
-    from views.shared.panels import show_further_figures
     from views.shared.sidebar import show_sidebar, show_tour
     from views.shared.widgets import input_errors_shown, show_bug
     from views.subjects.autosave import keep_copy, offer_copies

@@ -4,7 +4,6 @@ Demo cohorts are nobody's data and are shared between sessions. A user's own sub
 and nowhere else: nothing here is cached across sessions that was read from a file.
 """
 
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,6 @@ from biobgt.readers import read_atlas, readable_suffixes
 from biobgt.readers.discover import printable
 from biobgt.readers.fetch import DEMO_PREFIX, find_cohort
 from biobgt.readers.formats import LABEL_SUFFIX
-from biobgt.readers.project import Project, open_project
 from session.view import (
     ANSWERS,
     ATTEMPT,
@@ -73,18 +71,32 @@ def own_cohort() -> LoadedCohort | None:
     return own
 
 
-def keep_own_cohort(cohort: Cohort) -> None:
-    """Keep the subjects that the user added, and show it from the next run on."""
-    st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
+def keep_own_cohort(cohort: Cohort, *, from_uploaders: bool = False) -> None:
+    """Keep the subjects that the user added, and show them from the next run on.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    from_uploaders : bool
+        They are of the files that lie in the uploaders of the page of subjects, which else are emptied.
+    """
+    if not from_uploaders:
+        _empty_uploaders()
+    _keep(LoadedCohort(OWN, cohort))
     st.session_state[NEXT_COHORT] = OWN
-    _own_cohort_changed()  # the same recordings may come with other phenotypes
 
 
 def change_own_cohort(cohort: Cohort) -> None:
-    """Keep what the user made of the own cohort; results stay where the change cannot have touched them."""
+    """Keep what the user made of the own cohort, and show it; results stay where the change did not touch them."""
     own = own_cohort()
-    st.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort) if own is None else own.changed_to(cohort)
-    _own_cohort_changed()
+    _keep(LoadedCohort(OWN, cohort) if own is None else own.changed_to(cohort))
+    st.rerun()
+
+
+def _keep(own: LoadedCohort) -> None:
+    st.session_state[OWN_COHORT] = own
+    _forget_exported()  # the same recordings may come with other groups and phenotypes
+    st.session_state[EDITION] = st.session_state.get(EDITION, 0) + 1
 
 
 def brought_files() -> int:
@@ -93,15 +105,9 @@ def brought_files() -> int:
     return sum(len(st.session_state.get(f"{name}{uploads}") or ()) for name in ("files", "folder"))
 
 
-def empty_uploaders() -> None:
-    """Let the page of subjects start with nothing dropped and nothing answered."""
-    st.session_state[UPLOADERS] = st.session_state.get(UPLOADERS, 0) + 1
-    for key in (ATTEMPT, BATCH, ANSWERS):
-        st.session_state.pop(key, None)
-
-
 def forget_own_cohort() -> None:
     """Drop what the user uploaded."""
+    _empty_uploaders()
     st.session_state.pop(OWN_COHORT, None)
     st.session_state[NEXT_COHORT] = DEFAULT_COHORT
     # Nor does the export keep anything of them.
@@ -110,10 +116,11 @@ def forget_own_cohort() -> None:
     _forget_exported()
 
 
-def _own_cohort_changed() -> None:
-    """Forget what was exported of it, which may depend on groups and phenotypes too, and count the edition."""
-    _forget_exported()
-    st.session_state[EDITION] = st.session_state.get(EDITION, 0) + 1
+def _empty_uploaders() -> None:
+    """Let the page of subjects start with nothing dropped and nothing answered."""
+    st.session_state[UPLOADERS] = st.session_state.get(UPLOADERS, 0) + 1
+    for key in (ATTEMPT, BATCH, ANSWERS):
+        st.session_state.pop(key, None)
 
 
 def _forget_exported() -> None:
@@ -127,7 +134,6 @@ def _forget_exported() -> None:
 # where it lies in memory, and never written to the disk.
 
 
-_ANSWERS_OF_THEIR_OWN = ("atlas", "phenotypes")  # arguments of the reader, not among its options
 # Sidecars of images, tables that the reader may take for phenotypes, and labels of vertices.
 _BESIDE_THE_DATA = (".json", ".xlsx", LABEL_SUFFIX)
 _MAX_NAME, _MAX_NAME_BYTES = 150, 200  # systems allow 255 bytes, of which a number may take some
@@ -231,23 +237,18 @@ def take_in(
     as_read = read if earlier is None or not adding else add_subjects(earlier, read)
     if own is None or batch is None or not batch.file_ids & file_ids:
         return as_read, _Batch(file_ids, as_read, earlier)
-    edits = _all_edits(batch, own)
-    return edit_again(as_read, edits), _Batch(file_ids, as_read, earlier, edits)
-
-
-def _all_edits(batch: _Batch, own: Cohort) -> HandEdits:
-    """What was changed by hand: in the subjects there are as they show it, in the others as it was when they went."""
+    # In the subjects there are, what was changed by hand is as they show it; in the others as it was when they went.
     now, before, here = hand_edits(batch.as_read, own), batch.edits, batch.as_read.ids
-    old_atlas = before.atlas_as_read
-    elsewhere = old_atlas is not None and not same_regions(batch.as_read.atlas, old_atlas)
+    elsewhere = before.atlas_as_read is not None and not same_regions(batch.as_read.atlas, before.atlas_as_read)
     of_atlas = before if now.atlas is None and elsewhere else now
-    return HandEdits(
+    edits = HandEdits(
         groups={name: group for name, group in before.groups.items() if name not in here} | dict(now.groups),
         removed={name: file for name, file in before.removed.items() if name not in here} | dict(now.removed),
         atlas_as_read=of_atlas.atlas_as_read,
         atlas=of_atlas.atlas,
         given=now.given or before.given,
     )
+    return edit_again(as_read, edits), _Batch(file_ids, as_read, earlier, edits)
 
 
 def read_uploaded(uploaded: UploadedFiles, *, name: str, progress: Callable[[int, int], None] | None = None) -> Cohort:
@@ -263,21 +264,17 @@ def read_uploaded(uploaded: UploadedFiles, *, name: str, progress: Callable[[int
     """
     with TemporaryDirectory(prefix="biobgt-") as temporary:
         folder = Path(temporary)
-        tables = folder / "tables"
-        atlas = uploaded.answers.get("atlas", uploaded.atlas)
-        table = _write_if(uploaded.atlas_table, tables / "atlas")
-        labels = _write_if(uploaded.label_image, tables / "labels")
-        phenotypes = _write_if(uploaded.phenotypes, tables / "phenotypes") or uploaded.answers.get("phenotypes")
-        answers: dict[str, Any] = {
-            option: choice for option, choice in uploaded.answers.items() if option not in _ANSWERS_OF_THEIR_OWN
-        }
-        options = ReadOptions(**answers, image=replace(uploaded.image, labels=labels or uploaded.image.labels))
+        given: dict[str, Any] = dict(uploaded.answers)
+        atlas, table = given.pop("atlas", uploaded.atlas), given.pop("phenotypes", None)
+        beside = {"atlas": uploaded.atlas_table, "phenotypes": uploaded.phenotypes, "labels": uploaded.label_image}
+        own = {name: _write(upload, folder / "tables" / name) for name, upload in beside.items() if upload is not None}
+        image = replace(uploaded.image, labels=own.get("labels") or uploaded.image.labels)
         paths, not_stored = _write_all(uploaded.files, folder / "your files")
         cohort = read_cohort(
             paths,
-            atlas=table or atlas,
-            phenotypes=phenotypes,
-            options=options,
+            atlas=own.get("atlas") or atlas,
+            phenotypes=own.get("phenotypes") or table,
+            options=ReadOptions(**given, image=image),
             name=name,
             progress=progress,
         )
@@ -290,20 +287,10 @@ def read_uploaded_atlas(table: Upload) -> Atlas:
         return read_atlas(_write(table, Path(temporary)))
 
 
-def open_uploaded_project(upload: Upload) -> Project:
-    """Open a project."""
-    return open_project(io.BytesIO(upload.getbuffer()))
-
-
-def _safe_name(name: str) -> str:
-    """Keep the last part of a file's name, without what could lead elsewhere or hide the file."""
-    return _safe_part(name.replace("\\", "/").rsplit("/", 1)[-1])
-
-
 def _safe_path(name: str) -> Path | None:
     """A file's place within the folder that was uploaded; None where it, or a folder above it, is hidden.
 
-    >>> safe_path("study/sub-01/x.tsv").as_posix(), safe_path("study/.git/config"), safe_path("../x.tsv")
+    >>> _safe_path("study/sub-01/x.tsv").as_posix(), _safe_path("study/.git/config"), _safe_path("../x.tsv")
     ('study/sub-01/x.tsv', None, None)
     """
     parts = [part for part in name.replace("\\", "/").split("/") if part.strip()]
@@ -311,15 +298,17 @@ def _safe_path(name: str) -> Path | None:
         return Path(_safe_name(name))
     if any(part.strip().startswith(".") for part in parts):
         return None
-    return Path(*(_safe_part(part) for part in parts[-_DEEPEST:]))
+    return Path(*(_safe_name(part) for part in parts[-_DEEPEST:]))
 
 
-def _safe_part(part: str) -> str:
-    name = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", part).strip()[-_MAX_NAME:]
-    content = name.encode("utf-8", "surrogatepass")
+def _safe_name(name: str) -> str:
+    """Keep the last part of a file's name, without what could lead elsewhere or hide the file."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    bare = re.sub(r"[\x00-\x1f\x7f:*?\"<>|]", "_", last).strip()[-_MAX_NAME:]
+    content = bare.encode("utf-8", "surrogatepass")
     if len(content) > _MAX_NAME_BYTES:  # as Chinese names may have; cut at the beginning, for the extension stays
-        name = content[-_MAX_NAME_BYTES:].decode("utf-8", "ignore")
-    return name.lstrip(". ") or "file"
+        bare = content[-_MAX_NAME_BYTES:].decode("utf-8", "ignore")
+    return bare.lstrip(". ") or "file"
 
 
 def _write_all(uploads: Sequence[Upload], folder: Path) -> tuple[list[Path], list[Refusal]]:
@@ -340,11 +329,6 @@ def _write_all(uploads: Sequence[Upload], folder: Path) -> tuple[list[Path], lis
             refused.append(Refusal(printable(place.as_posix()), str(error)))
     if refused and not written:
         raise InputError(refused[0].reason)
-    return _with_loose_ones_aside(written, folder), refused
-
-
-def _with_loose_ones_aside(written: Sequence[Path], folder: Path) -> list[Path]:
-    """The folder, and beside it the files in it that are not read as part of a folder."""
     in_folder = (*readable_suffixes(), *_BESIDE_THE_DATA)
     alone = [path for path in written if path.parent == folder and not path.name.lower().endswith(in_folder)]
     for i, path in enumerate(alone):
@@ -352,7 +336,7 @@ def _with_loose_ones_aside(written: Sequence[Path], folder: Path) -> list[Path]:
         aside = folder.parent / f"alone{i}" / path.name
         aside.parent.mkdir()
         alone[i] = path.rename(aside)
-    return [folder, *alone] if len(alone) < len(written) or not written else alone
+    return [folder, *alone] if len(alone) < len(written) or not written else alone, refused
 
 
 def _write(upload: Upload, folder: Path) -> Path:
@@ -364,9 +348,13 @@ def _write_at(upload: Upload, place: Path, taken: Counter[Path]) -> Path:
 
     ``taken`` is the last number of each name, from which the next one is looked for.
     """
+    stem, dot, extensions = place.name.partition(".")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        path = _free_place(place, taken)
+        path = place
+        while taken[place] == 0 or path.exists():
+            taken[place] += 1
+            path = place if taken[place] == 1 else place.with_name(f"{stem} ({taken[place]}){dot}{extensions}")
         try:
             path.write_bytes(upload.getbuffer())
         except OSError:
@@ -376,16 +364,3 @@ def _write_at(upload: Upload, place: Path, taken: Counter[Path]) -> Path:
         reason = getattr(error, "strerror", None) or "its name is not a valid file name"
         raise InputError(f"'{printable(place.name)}' could not be stored for reading ({reason}).") from None
     return path
-
-
-def _free_place(place: Path, taken: Counter[Path]) -> Path:
-    stem, dot, extensions = place.name.partition(".")
-    while True:
-        taken[place] += 1
-        path = place if taken[place] == 1 else place.with_name(f"{stem} ({taken[place]}){dot}{extensions}")
-        if not path.exists():
-            return path
-
-
-def _write_if(upload: Upload | None, folder: Path) -> Path | None:
-    return None if upload is None else _write(upload, folder)

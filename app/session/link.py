@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.base.options import Option, Plain, to_text
+from biobgt.base.options import Plain, to_text
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import ESTIMATED, KINDS, LEVELS, ConnectivityKind, levels_of
 from biobgt.data.simulate import DEMO_COHORTS
@@ -28,10 +28,9 @@ from session.view import (
     REGION,
     SUBJECT,
     View,
-    cohort_behind,
     linked_options,
+    model_shown,
     read_value,
-    value_instead,
 )
 
 _LINKS, _PROJECTS = "The link's", "The project's"
@@ -65,8 +64,18 @@ class Link:
 
     def checked(self, cohort: Cohort) -> "Link":
         """Read what depends on the cohort: its subject, the regions of its atlas, its labels, its groups."""
-        problems = list(self.problems)
-        choices = _read_choices(self.said, cohort, self.model, problems)
+        problems, choices, model = list(self.problems), dict[str, Plain](), model_shown(self.model, cohort)
+        for name, one in linked_options().items():
+            of = cohort if not one.of_model else None if model is None else model.cohort
+            if name not in self.said or of is None:
+                continue
+            text = self.said[name]
+            choices[name], found = read_value(one, text, of)
+            if name == REGION and text and text not in cohort.atlas.regions:
+                choices[name] = one.default
+                problems.append(_shown_instead(name, text, "the strongest hub"))
+            elif not found:
+                problems.append(_shown_instead(name, text, to_text(choices[name])))
         subject = self.subject or cohort.ids[0]
         if subject not in cohort.ids:
             problems.append(_shown_instead(SUBJECT, subject, cohort.ids[0]))
@@ -100,7 +109,7 @@ def read_link(params: Mapping[str, str], kind: ConnectivityKind = KINDS[ESTIMATE
 
 def link_of(view: View) -> dict[str, str]:
     """Write a view as the parameters of an address."""
-    said = {name: to_text(value) for name, value in {**view.settings.as_dict(), **_always(view)}.items()}
+    said = {name: to_text(value) for name, value in view.settings.as_dict().items()} | _always(view)
     if said[LABELLING] not in LABELLINGS:
         del said[LABELLING]  # of a user's own atlas: nobody else has it
     if view.model != FITTING:
@@ -113,8 +122,7 @@ def link_of(view: View) -> dict[str, str]:
 def saved_view(view: View) -> dict[str, str]:
     """What a project keeps beside cohort and settings; it is the user's own file, and may name their subject."""
     model = {} if view.model == FITTING else {MODEL: view.model}
-    said = {name: to_text(value) for name, value in _always(view).items()}
-    return {SUBJECT: view.subject.id, **model, **said, **_chosen(view)}
+    return {SUBJECT: view.subject.id, **model, **_always(view), **_chosen(view)}
 
 
 def link_of_project(project: Project) -> Link:
@@ -138,50 +146,26 @@ def write_address(link: Mapping[str, str]) -> None:
         st.query_params.update(link)
 
 
-def _always(view: View) -> dict[str, Plain]:
+def _always(view: View) -> dict[str, str]:
     """What stands in every link, whether it is the default or not."""
-    found: dict[str, Plain] = {}
-    for kind in IN_EVERY_LINK:
-        options = view.options(kind)
-        found |= {one.link: getattr(options, one.name) for one in kind.declared().values() if one.link}
-    return found
-
-
-def _chosen(view: View) -> dict[str, str]:
-    """What else the user chose, where it is not the default."""
-    always = {one.link for kind in IN_EVERY_LINK for one in kind.declared().values()}
     return {
-        name: to_text(view.choices[name])
-        for name, one in linked_options().items()
-        if name not in always and name in view.choices and _differs(one, view)
+        one.link: to_text(getattr(view.options(kind), one.name))
+        for kind in IN_EVERY_LINK
+        for one in kind.declared().values()
+        if one.link
     }
 
 
-def _differs(one: Option, view: View) -> bool:
-    """Whether a choice is not the default, and one that the cohort offers."""
-    value = view.choices[one.link]
-    if one.link == REGION and value not in view.atlas.regions:
-        return False
-    of = view.cohort_behind(one)
-    if of is None:
-        return False
-    return value != one.default_for(of) and read_value(one, to_text(value), of) is not None
-
-
-def _read_choices(said: Mapping[str, str], cohort: Cohort, model: str, problems: list[str]) -> dict[str, Plain]:
-    choices: dict[str, Plain] = {}
+def _chosen(view: View) -> dict[str, str]:
+    """What else the user chose, where it is not the default, and one that the cohort offers."""
+    always, found = _always(view), {}
     for name, one in linked_options().items():
-        if name not in said or (of := cohort_behind(one, model, cohort)) is None:
+        if name in always or name not in view.choices or (of := view.cohort_behind(one)) is None:
             continue
-        value = read_value(one, said[name], of)
-        if name == REGION and said[name] and said[name] not in cohort.atlas.regions:
-            problems.append(_shown_instead(name, said[name], "the strongest hub"))
-            value = one.default
-        if value is None:
-            value = value_instead(one, said[name], of)
-            problems.append(_shown_instead(name, said[name], to_text(value)))
-        choices[name] = value
-    return choices
+        value, known = view.choices[name], name != REGION or view.choices[name] in view.atlas.regions
+        if known and value != one.default_for(of) and read_value(one, to_text(value), of)[1]:
+            found[name] = to_text(value)
+    return found
 
 
 def _read_settings(params: Mapping[str, str], kind: ConnectivityKind, problems: list[str]) -> ConnectomeSettings:
@@ -197,23 +181,17 @@ def _read_settings(params: Mapping[str, str], kind: ConnectivityKind, problems: 
         else:
             values[name] = value
     made = ConnectomeSettings.usual(kind, **values)
-    return replace(made, level=_read_level(params.get(_LEVEL), made.threshold, kind, problems))
-
-
-def _read_level(text: str | None, rule: str, kind: ConnectivityKind, problems: list[str]) -> float:
-    if rule not in LEVELS:
-        return ConnectomeSettings().level
-    about = levels_of(kind)[rule]
-    if text is None:
-        return about.default
+    if made.threshold not in LEVELS:
+        return replace(made, level=ConnectomeSettings().level)
+    about, text = levels_of(kind)[made.threshold], params.get(_LEVEL)
     try:
-        level = float(text)
+        level = about.default if text is None else float(text)
     except ValueError:
         level = math.nan
-    if about.low <= level <= about.high:
-        return level
-    problems.append(_shown_instead(_LEVEL, text, f"{about.default:g}"))
-    return about.default
+    if text is not None and not about.low <= level <= about.high:
+        problems.append(_shown_instead(_LEVEL, text, f"{about.default:g}"))
+        level = about.default
+    return replace(made, level=level)
 
 
 def _shown_instead(what: str, found: str, used: str) -> str:

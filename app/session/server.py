@@ -128,12 +128,6 @@ def let_in(session: str, user: str, browser: bytes) -> None:
     _SESSIONS.browsers[session] = browser
 
 
-def _forget_session(session: str) -> None:
-    """Forget a session that has ended."""
-    for known in (_SESSIONS.users, _SESSIONS.browsers, _SESSIONS.uploads):
-        known.pop(session, None)
-
-
 def _is_of_browser(session: str, headers: Mapping[str, str]) -> bool:
     """Whether a request comes from the browser that logged in to a session."""
     known = _SESSIONS.browsers.get(session, b"")
@@ -266,7 +260,8 @@ _LIFETIME_LOG = logging.getLogger("biobgt.app")
 @asynccontextmanager
 async def serve(app: st.App) -> AsyncGenerator[None]:
     """Open the browser when the server has started, and look after its sessions until it ends."""
-    _share_memory()
+    # Every run is a thread, and pieces stay in each thread's heap, so all take memory from the same few.
+    _ask_c_library("mallopt", _M_ARENA_MAX, _HEAPS)
     clock = asyncio.create_task(_look_after_sessions())
     if not st.get_option("server.headless"):
         url = f"http://{st.get_option('browser.serverAddress')}:{st.get_option('server.port')}"
@@ -315,21 +310,19 @@ def _end_left_sessions(left: dict[str, float], now: float) -> int:
         # Streamlit's loop holds on to the last session it has drawn until there is another one, so it is emptied too.
         alone[name].session_state.clear()
         alone[name].flush_browser_queue()
-        _forget_session(name)
+        for known in (_SESSIONS.users, _SESSIONS.browsers, _SESSIONS.uploads):
+            known.pop(name, None)
         del left[name]
     return len(ended)
-
-
-def _share_memory() -> None:
-    """Let all threads take memory from the same few heaps: every run is a thread, and pieces stay in each heap."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # a C library without it
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _HEAPS)
 
 
 def _give_memory_back() -> None:
     """Free what an ended session held in cycles, and hand free pages to the system, which the C library else keeps."""
     gc.collect()
+    _ask_c_library("malloc_trim", 0)
+
+
+def _ask_c_library(function: str, *numbers: int) -> None:
     if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
+        with suppress(OSError, AttributeError):  # a C library without it
+            getattr(ctypes.CDLL(None), function)(*numbers)

@@ -1,7 +1,7 @@
 """What the user looks at: cohort, subject, graph, and the options of pages; chosen by widgets, kept over pages."""
 
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Hashable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -13,7 +13,7 @@ from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
 from biobgt.base.kept import Key, MemoryStore
 from biobgt.base.options import Option, Options, Plain, option, to_text
 from biobgt.data.edits import set_groups
-from biobgt.data.graph import LEVELS, levels_of
+from biobgt.data.graph import LEVELS
 from biobgt.data.quality import quality_table
 from biobgt.export import cohort_sha256
 from biobgt.figures.brain import BRAIN_KINDS, NODES, has_surface
@@ -23,10 +23,8 @@ from biobgt.model.installed import InstalledModel, fitting_model, installed_mode
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.results.measured import Measured
 
-# The names under which a session keeps its values; those in a link are its parameters' names too.
-
-
-# Values of widgets in the sidebar.
+# The names under which a session keeps what several files need; those in a link are its parameters' names too. What one
+# file alone keeps has its name there.
 COHORT = "cohort"
 SUBJECT = "subject"
 LEVEL_KEYS: Mapping[str, str] = {"absolute": "absolute_level", "proportional": "proportional_level"}
@@ -34,50 +32,24 @@ MODEL = "model"
 # The region that is asked about on the page of hubs, and how modules are named; options know these names, too.
 REGION = "region"
 LABELLING = "labelling"
-# Widgets on the page of exports; those of the look are a prefix and the name of the option.
-EXPORT_LOOK = "export_"
-EXPORT_FORMATS = "export_formats"
-EXPORT_DATA = "export_data"
-PANEL_FIGURES = "panel_figures"
-PANEL_COLUMNS = "panel_columns"
-PANEL_LETTERS = "panel_letters"
-# On the page of exports, and no widget's value: the list, and what was made of it.
+# What is no widget's value: cohorts, the view, and those that the next run shows.
+OWN_COHORT = "own_cohort"
+NEXT_COHORT = "next_cohort"
+NEXT_LINK = "next_link"
+VIEW = "view"
+# On the page of exports: the list, and what was made of it.
 EXPORT_LIST = "export_list"
 EXPORT_MADE = "export_made"
 EXPORT_MEASURED = "export_measured"
 EXPORT_GRAPHS = "export_graphs"
-# What is no widget's value.
-OWN_COHORT = "own_cohort"
-NEXT_COHORT = "next_cohort"
-VIEW = "view"
-LINK_PROBLEMS = "link_problems"
-LINK_OPENED = "link_opened"
-NEXT_LINK = "next_link"
-TOUR = "tour_step"  # counted from 0; absent where no tour is made
 # On the page of subjects: a number that grows with every change of the user's own cohort, so that no edit of a table is
 # taken for one of the next; a number that grows when the uploaders are to be emptied; the last reading, and what it
-# brought; the answers; whether further files are added.
+# brought; the answers.
 EDITION = "edition"
 UPLOADERS = "uploaders"
 ATTEMPT = "attempt"
 BATCH = "batch"
 ANSWERS = "answers"
-ADDING = "adding"
-ANSWERED_FILES = "answered_files"  # that the answers are about
-# A project that was opened last. The copy that is kept of the user's work: its key; the edition and the settings of the
-# last one; the one that this session opened, until its own has taken its place; why none could be kept.
-PROJECT_ATTEMPT = "project_attempt"
-COPY_KEY = "copy_key"
-COPY_SAVED = "copy_saved"
-COPY_OPENED = "copy_opened"
-COPY_PROBLEM = "copy_problem"
-COPY_DISMISSED = "copy_dismissed"
-COPY_SWITCH = "copy_switch"
-# A public cohort that is being fetched (what was asked for), and why the last one was not.
-FETCHING = "fetching"
-FETCH_PROBLEM = "fetch_problem"
-# On a server with a password.
-LOGGED_IN = "logged_in"
 
 # What pages let choose beyond the options of figures, as a link names it.
 
@@ -99,10 +71,6 @@ def brain_kind(shown: str) -> str:
 
 _BRAINS = _NODES | _PAINTED
 _WAYS = "in an interactive 3-D brain, in a glass brain or, where the atlas has surface labels, painted on the cortex"
-
-
-def _disorders(cohort: Cohort) -> tuple[str, ...]:
-    return tuple(group for own in installed_model(cohort.name).readouts.values() for group in own[1:])
 
 
 def _brain(what: str, link: str, *, of_model: bool = False) -> Any:
@@ -161,23 +129,19 @@ class ModelPageOptions(Options):
         "",
         title="Disorder",
         help="It is compared with the controls of its own cohort.",
-        choices_of=_disorders,
+        choices_of=lambda cohort: tuple(
+            group for groups in installed_model(cohort.name).readouts.values() for group in groups[1:]
+        ),
         of_model=True,
         link="disorder",
     )
     received_brain: str = _brain("Regions", "received_brain", of_model=True)
 
 
-# Which trained model a page shows.
-#
-# Models are read in :mod:`biobgt.model.installed`, once for all sessions. What a model says of a subject is kept with
-# the subject's cohort, like everything else that is measured.
-
-
 FITTING = ""  # in place of a model: whichever fits the cohort
 
 
-def chosen_model(name: str, cohort: Cohort) -> InstalledModel | None:
+def _chosen_model(name: str, cohort: Cohort) -> InstalledModel | None:
     """The model of this name, or the one that fits the cohort; None where none does."""
     models = installed_models()
     return models.get(name if name in models else fitting_model(cohort, models))
@@ -185,23 +149,7 @@ def chosen_model(name: str, cohort: Cohort) -> InstalledModel | None:
 
 def model_shown(name: str, cohort: Cohort) -> InstalledModel | None:
     """The model of this name, or else the one that fits the cohort, or the first; None where there is no model."""
-    return chosen_model(name, cohort) or next(iter(installed_models().values()), None)
-
-
-def cohort_behind(one: Option, name: str, cohort: Cohort) -> Cohort | None:
-    """The cohort on which the choices of an option depend; None where that is a model's, and there is no model.
-
-    Parameters
-    ----------
-    one : Option
-    name : str
-        Of the model.
-    cohort : Cohort
-    """
-    if not one.of_model:
-        return cohort
-    model = model_shown(name, cohort)
-    return None if model is None else model.cohort
+    return _chosen_model(name, cohort) or next(iter(installed_models().values()), None)
 
 
 # What the user chose: every option that a page offers, kept under the name that links give it.
@@ -234,19 +182,9 @@ def choose(settings: ConnectomeSettings, *groups: Options) -> None:
         st.session_state[LEVEL_KEYS[rule]] = settings.level if rule == settings.threshold else about.default
 
 
-def follow_cohort(before: Cohort, now: Cohort) -> None:
-    """Where a choice is what one cohort starts with, show what the next one starts with: its own networks, for one."""
-    for name, one in linked_options().items():
-        if not one.of_model and name in st.session_state and _plain(st.session_state[name]) == one.default_for(before):
-            st.session_state[name] = for_widget(one.default_for(now))
-    if before.kind.functional != now.kind.functional:  # a level of one is none of the other
-        st.session_state["threshold"] = now.kind.threshold
-        st.session_state[LEVEL_KEYS["absolute"]] = levels_of(now.kind)["absolute"].default
-
-
 def session_choices() -> dict[str, Plain]:
     """What the session says, by the names of links."""
-    return {name: _plain(st.session_state[name]) for name in linked_options() if name in st.session_state}
+    return {name: from_widget(st.session_state[name]) for name in linked_options() if name in st.session_state}
 
 
 def usable(one: Option, value: Plain, cohort: Cohort) -> Plain:
@@ -259,33 +197,23 @@ def usable(one: Option, value: Plain, cohort: Cohort) -> Plain:
     cohort : Cohort
         That of the trained model, for options of models.
     """
-    if is_offered(one, value, cohort):
+    if _is_offered(one, value, cohort):
         return value
-    if isinstance(value, tuple):
-        offered = one.offered(cohort)
-        known = tuple(dict.fromkeys(str(part) for part in value if part in offered))
-        return known or one.default_for(cohort)
-    return one.default_for(cohort)
+    offered = one.offered(cohort)
+    known = tuple(dict.fromkeys(str(part) for part in value if part in offered)) if isinstance(value, tuple) else ()
+    return known or one.default_for(cohort)
 
 
-def is_offered(one: Option, value: Plain, cohort: Cohort) -> bool:
-    """Whether a page offers a value for a cohort; of several names, each of them, once.
-
-    Parameters
-    ----------
-    one : Option
-    value : plain value
-    cohort : Cohort
-        That of the trained model, for options of models.
-    """
+def _is_offered(one: Option, value: Plain, cohort: Cohort) -> bool:
+    """Whether a page offers a value for a cohort; of several names, each of them, once."""
     offered = one.offered(cohort)
     if isinstance(value, tuple):
         return len(value) >= one.fewest and len(set(value)) == len(value) and all(part in offered for part in value)
     return not offered or value in offered
 
 
-def read_value(one: Option, text: str, cohort: Cohort) -> Plain | None:
-    """Read a value from an address; None where it names none that is offered.
+def read_value(one: Option, text: str, cohort: Cohort) -> tuple[Plain, bool]:
+    """Read a value from an address; where it names none that is offered, what is shown instead, and false.
 
     Parameters
     ----------
@@ -298,30 +226,12 @@ def read_value(one: Option, text: str, cohort: Cohort) -> Plain | None:
     try:
         value = one.read(text)
     except ValueError:
-        return None
+        return one.default_for(cohort), False
     whole = isinstance(one.default, int) and not isinstance(one.default, bool)
-    if whole and to_text(value) != text:  # such as +5 or 05
-        return None
-    return value if is_offered(one, value, cohort) else None
-
-
-def value_instead(one: Option, text: str, cohort: Cohort) -> Plain:
-    """What is shown in place of a value that an address names and that cannot be used.
-
-    Parameters
-    ----------
-    one : Option
-    text : str
-        As the address has it.
-    cohort : Cohort
-        That of the trained model, for options of models.
-    """
-    if not isinstance(one.default, tuple):
-        return one.default_for(cohort)
-    try:
-        return usable(one, one.read(text), cohort)
-    except ValueError:  # not even a list
-        return one.default_for(cohort)
+    as_written = not whole or to_text(value) == text  # unlike +5 or 05
+    if as_written and _is_offered(one, value, cohort):
+        return value, True
+    return usable(one, value, cohort) if isinstance(one.default, tuple) else one.default_for(cohort), False
 
 
 def for_widget(value: Plain) -> object:
@@ -329,7 +239,7 @@ def for_widget(value: Plain) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _plain(value: object) -> Plain:
+def from_widget(value: object) -> Plain:
     """A widget's value as an option has it: those that hold several give lists."""
     return tuple(value) if isinstance(value, list) else value  # type: ignore[return-value]
 
@@ -377,9 +287,12 @@ class LoadedCohort:
 
         Groups may have. Nothing that is kept depends on them but through the ids of a group's members.
         """
-        if not _same_measurements(self.cohort, cohort):
-            return LoadedCohort(self.key, cohort)
-        return replace(self, cohort=cohort)
+        before, now = (
+            [(subject.id, id(subject.series), id(subject.connectivity)) for subject in one]
+            for one in (self.cohort, cohort)
+        )
+        same = self.cohort.atlas is cohort.atlas and self.cohort.given == cohort.given and before == now
+        return replace(self, cohort=cohort) if same else LoadedCohort(self.key, cohort)
 
 
 @dataclass(frozen=True, eq=False)
@@ -420,7 +333,7 @@ class View:
     @cached_property
     def chosen_model(self) -> InstalledModel | None:
         """The model that the sidebar says, or the one that fits the cohort; None where none does."""
-        return chosen_model(self.model, self.cohort)
+        return _chosen_model(self.model, self.cohort)
 
     @cached_property
     def model_shown(self) -> InstalledModel | None:
@@ -443,14 +356,9 @@ class View:
 
     def cohort_behind(self, one: Option) -> Cohort | None:
         """The cohort on which an option's choices depend; None where that is a model's, and there is no model."""
-        if one.of_model not in self._behind:
-            self._behind[one.of_model] = cohort_behind(one, self.model, self.cohort)
-        return self._behind[one.of_model]
-
-    @cached_property
-    def _behind(self) -> dict[bool, Cohort | None]:
-        """Cohorts that were found before: which models there are is looked up on the disk."""
-        return {}
+        if not one.of_model:
+            return self.cohort
+        return None if self.model_shown is None else self.model_shown.cohort
 
     @cached_property
     def _chosen(self) -> dict[Hashable, Options]:
@@ -464,11 +372,9 @@ def current_view() -> View:
     return view
 
 
-@contextmanager
-def _watch_with_spinner(key: Key) -> Iterator[None]:
+def _watch_with_spinner(key: Key) -> AbstractContextManager[None]:
     """Show what goes on while a result that takes long is measured."""
-    with st.spinner(key.doing) if key.doing else nullcontext():
-        yield
+    return st.spinner(key.doing) if key.doing else nullcontext()
 
 
 def measured_model(model: InstalledModel) -> Measured:
@@ -479,12 +385,3 @@ def measured_model(model: InstalledModel) -> Measured:
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _model_store(identity: tuple[str, ...]) -> MemoryStore:
     return MemoryStore()
-
-
-def _same_measurements(one: Cohort, other: Cohort) -> bool:
-    return (
-        one.atlas is other.atlas
-        and one.given == other.given
-        and [(subject.id, id(subject.series), id(subject.connectivity)) for subject in one]
-        == [(subject.id, id(subject.series), id(subject.connectivity)) for subject in other]
-    )

@@ -9,30 +9,8 @@ from dataclasses import replace
 import streamlit as st
 
 from biobgt.base.wording import NOT_A_DIAGNOSIS
-from biobgt.figures.attention import (
-    LOUVAIN,
-    AttentionMapsOptions,
-    AttentionOrderOptions,
-    AttentionPartOptions,
-    AttentionReceivedOptions,
-    SubjectAttentionOptions,
-    attention_in_brain,
-    attention_maps,
-    attention_systems,
-    attention_warning,
-    subject_attention,
-)
-from biobgt.figures.attention_groups import (
-    DIFFERENCES,
-    AttentionDifferenceOptions,
-    AttentionGroupsOptions,
-    attention_blocks,
-    attention_contrast,
-    attention_difference,
-    attention_likeness,
-    attention_spread,
-    tested_blocks,
-)
+from biobgt.figures import attention as maps
+from biobgt.figures import attention_groups as groups
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.screen import PAGE_WIDTH
 from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside, load_systems_attention
@@ -40,20 +18,10 @@ from biobgt.model.installed import InstalledModel
 from biobgt.training.card_text import CardText
 from session.cohorts import OWN
 from session.view import ModelPageOptions, PageOptions, View, current_view, measured_model
-from views.shared.models import no_models, show_headline
+from views.shared import widgets
+from views.shared.figures import NO_PLACES, Panel, show, show_in_brain
 from views.shared.options import ask, ask_for, ask_in_row, in_a_row
-from views.shared.panels import Panel, show_in_brain
-from views.shared.widgets import (
-    NO_PLACES,
-    TWO_GROUPS,
-    caption,
-    explained,
-    heading,
-    input_errors_shown,
-    plain,
-    show,
-    show_table,
-)
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 
 _Tabs = dict[str, list[Callable[[View, InstalledModel], None]]]
 _EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
@@ -68,7 +36,7 @@ _ADJUSTED = {
 def show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Attention", help=explained("attention", "ne", "out-of-fold"))
+    st.title("Attention", help=widgets.explained("attention", "ne", "out-of-fold"))
     st.markdown(
         "Every region attends to every other region. Attention weights are computed from embeddings of regional "
         "connectivity that were trained to separate the subject's Louvain modules. The maps show these weights. They "
@@ -78,10 +46,10 @@ def show_page() -> None:
     )
     model = view.model_shown
     if model is None:
-        no_models()
+        widgets.no_models()
         return
     caption(f"All tabs show {model.name}. Choose another model in the sidebar.")
-    ask_in_row(AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
+    ask_in_row(maps.AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
     tabs = _tabs(model, own=view.loaded.key == OWN)
     for tab, panels in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
         with tab:
@@ -92,12 +60,15 @@ def show_page() -> None:
 
 def _tabs(model: InstalledModel, *, own: bool) -> _Tabs:
     """What each tab shows; the user's own subject comes first."""
-    compared: _Tabs = {"Difference": [_show_difference], "Within modules": [Panel(attention_contrast, "contrast")]}
+    compared: _Tabs = {
+        "Difference": [_show_difference],
+        "Within modules": [Panel(groups.attention_contrast, "contrast")],
+    }
     if model.readouts:  # of a network, every person is in the figure of the spread, and needs no contrast
-        likeness = Panel(attention_likeness, "likeness", "How alike are the differences?")
+        likeness = Panel(groups.attention_likeness, "likeness", "How alike are the differences?")
         compared = {"Controls": [_show_controls], "Disorders": [_show_disorder, likeness]}
     if model.spread is not None:
-        compared["People"] = [Panel(attention_spread, "spread", "Do a few people drive the mean?")]
+        compared["People"] = [Panel(groups.attention_spread, "spread", "Do a few people drive the mean?")]
     tabs: _Tabs = {"Groups side by side": [_show_groups], **compared, "In the brain": [_show_received]}
     if load_systems_attention().model == model.name:  # the others were measured beside this one
         tabs["Other networks"] = [_show_systems]
@@ -106,15 +77,15 @@ def _tabs(model: InstalledModel, *, own: bool) -> _Tabs:
 
 def _part_of(view: View, model: InstalledModel) -> dict[str, int]:
     """The layer and head that were chosen; one that the model does not have is its mean."""
-    chosen = view.options(AttentionPartOptions)
+    chosen = view.options(maps.AttentionPartOptions)
     layer, head = chosen.layer, chosen.head
     return {"layer": layer if layer <= model.n_layers else 0, "head": head if head <= model.n_heads else 0}
 
 
 def _order_in(view: View, model: InstalledModel) -> str:
     """The order of regions that was chosen; the first of another model's atlas where that does not have it."""
-    order = view.options(AttentionOrderOptions).order
-    return order if order in (*model.atlas.labels, LOUVAIN, ATLAS_ORDER) else next(iter(model.atlas.labels))
+    order = view.options(maps.AttentionOrderOptions).order
+    return order if order in (*model.atlas.labels, maps.LOUVAIN, ATLAS_ORDER) else next(iter(model.atlas.labels))
 
 
 def _show_groups(view: View, model: InstalledModel) -> None:
@@ -122,35 +93,35 @@ def _show_groups(view: View, model: InstalledModel) -> None:
     heading(model.name, simulated=model.simulated)
     if model.readouts and model.simulated:
         st.caption("Groups marked as simulated are simulated; all others are real.")
-    show_headline(model.card)
+    widgets.show_headline(model.card)
     if model.readouts:
         with st.expander("How much do NE and attention contribute to predictions?"):
             for readout in map(model.readout, model.readouts):
-                _say_what_counts(readout, f"**{plain(', '.join(readout.group_names))}:** ")
+                _say_what_counts(readout, f"**{escape_markdown(', '.join(readout.group_names))}:** ")
     else:
         _say_what_counts(model)
-    options = view.options(AttentionMapsOptions, **_part_of(view, model))
+    options = view.options(maps.AttentionMapsOptions, **_part_of(view, model))
     with st.container(width=PAGE_WIDTH):
-        show(view, attention_maps, options, measured=measured_model(model), key=f"attention_{model.name}")
+        show(view, maps.attention_maps, options, measured=measured_model(model), key=f"attention_{model.name}")
 
 
 def _say_what_counts(model: InstalledModel, whose: str = "") -> None:
     """What NE, attention and training on groups do to predictions."""
     text = CardText(model.card)
-    st.markdown(f"{whose}{plain(text.ablation)}")
+    st.markdown(f"{whose}{escape_markdown(text.ablation)}")
     if said := text.beside_line:
-        caption(said, help=plain(text.beside_connectivity))
+        caption(said, help=escape_markdown(text.beside_connectivity))
 
 
 def _show_difference(view: View, model: InstalledModel) -> None:
     """Show the difference of two groups, and the tests of module blocks."""
     heading("Difference of two groups", simulated=model.simulated, terms=("fdr",))
     with in_a_row():
-        ask(AttentionGroupsOptions, "first", "second", cohort=model.cohort)
+        ask(groups.AttentionGroupsOptions, "first", "second", cohort=model.cohort)
         _ask_unit(model)
-    options = view.options(AttentionDifferenceOptions, **_part_of(view, model))
+    options = view.options(groups.AttentionDifferenceOptions, **_part_of(view, model))
     if options.first == options.second:
-        st.info(TWO_GROUPS)
+        st.info(widgets.TWO_GROUPS)
     else:
         _show_two_groups(view, model, options)
 
@@ -158,19 +129,21 @@ def _show_difference(view: View, model: InstalledModel) -> None:
 def _ask_unit(model: InstalledModel) -> None:
     """Ask in which unit differences are shown, where it is known how uncertain they are."""
     if model.spread is not None:
-        ask(AttentionDifferenceOptions, "unit", cohort=model.cohort)
+        ask(groups.AttentionDifferenceOptions, "unit", cohort=model.cohort)
 
 
-def _show_two_groups(view: View, model: InstalledModel, options: AttentionDifferenceOptions, *, key: str = "") -> None:
+def _show_two_groups(
+    view: View, model: InstalledModel, options: groups.AttentionDifferenceOptions, *, key: str = ""
+) -> None:
     """Show the difference of two groups, and the tests of module blocks; ``key`` tells several such panels apart."""
     if model.spread is None:
-        options = replace(options, unit=DIFFERENCES)
-    measured, groups = measured_model(model), options.part(AttentionGroupsOptions)
-    show(view, attention_difference, options, measured=measured, key=f"{key}attention_difference")
-    tests = tested_blocks(model, options.between(model))
+        options = replace(options, unit=groups.DIFFERENCES)
+    measured, compared = measured_model(model), options.part(groups.AttentionGroupsOptions)
+    show(view, groups.attention_difference, options, measured=measured, key=f"{key}attention_difference")
+    tests = groups.tested_blocks(model, options.between(model))
     if tests is None:
         return
-    show(view, attention_blocks, groups, measured=measured, key=f"{key}block_effects")
+    show(view, groups.attention_blocks, compared, measured=measured, key=f"{key}block_effects")
     blocks = tests.blocks
     columns = {"feature": "Block (from → to)", "d_low": "95 % low", "d_high": "95 % high"}
     for words, ending in {**_ADJUSTED, ", of FC": tests.of_connectivity}.items():
@@ -178,28 +151,28 @@ def _show_two_groups(view: View, model: InstalledModel, options: AttentionDiffer
     columns = {name: title for name, title in columns.items() if name in blocks}
     with st.expander("All module blocks, as a table"):
         table = blocks[list(columns)].rename(columns=columns).round(4)
-        show_table(table, key=f"{key}block_table", alt="Tests of all module blocks")
+        widgets.show_table(table, key=f"{key}block_table", alt="Tests of all module blocks")
 
 
 def _show_systems(view: View, model: InstalledModel) -> None:
     """Show where other networks look on the same test subjects; who they are stands in the figure."""
     heading("Does attention in other networks follow functional modules, too?")
-    options = AttentionOrderOptions(order=_order_in(view, model))
-    show(view, attention_systems, options, measured=measured_model(model), key="systems")
+    options = maps.AttentionOrderOptions(order=_order_in(view, model))
+    show(view, maps.attention_systems, options, measured=measured_model(model), key="systems")
 
 
 def _show_received(view: View, model: InstalledModel) -> None:
     """Show on a brain which regions are looked at."""
-    group = view.options(AttentionReceivedOptions, **_part_of(view, model)).group
-    heading(attention_in_brain.name, simulated=model.simulates([group] if group else model.group_names))
+    group = view.options(maps.AttentionReceivedOptions, **_part_of(view, model)).group
+    heading(maps.attention_in_brain.name, simulated=model.simulates([group] if group else model.group_names))
     if model.atlas.coordinates is None:
         st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
         return
     with in_a_row():
-        ask(AttentionReceivedOptions, "group", cohort=model.cohort)
+        ask(maps.AttentionReceivedOptions, "group", cohort=model.cohort)
         ask(ModelPageOptions, "received_brain", cohort=model.cohort)
     shown, part = view.options(ModelPageOptions).received_brain, _part_of(view, model)
-    show_in_brain(view, attention_in_brain, shown, key="received", measured=measured_model(model), **part)
+    show_in_brain(view, maps.attention_in_brain, shown, key="received", measured=measured_model(model), **part)
 
 
 def _show_own(view: View, model: InstalledModel) -> None:
@@ -207,25 +180,25 @@ def _show_own(view: View, model: InstalledModel) -> None:
     subject = view.subject
     heading("One subject beside its group", simulated=subject.simulated or model.simulated)
     if said := model.refusal(view.cohort):
-        st.info(plain(said), icon=":material/info:")
+        st.info(escape_markdown(said), icon=":material/info:")
         return
     wanted = PageOptions.declared()["own_attention"]
-    ask_for(wanted, view.cohort, label=plain(f"Run {model.name} on {subject.id}"))
+    ask_for(wanted, view.cohort, label=escape_markdown(f"Run {model.name} on {subject.id}"))
     if not view.options(PageOptions).own_attention:
         st.caption(NOT_A_DIAGNOSIS)
         return
     options = view.options(
-        SubjectAttentionOptions,
+        maps.SubjectAttentionOptions,
         model=model.name,
         model_sha256=model.sha256,
         group=group_beside(subject.group, model.group_names),
         order=_order_in(view, model),
         **_part_of(view, model),
     )
-    if warning := attention_warning(view.measured, model):
-        st.warning(plain(f"Caution: {warning}."), icon=":material/warning:")
+    if warning := maps.attention_warning(view.measured, model):
+        st.warning(escape_markdown(f"Caution: {warning}."), icon=":material/warning:")
     with st.container(width=PAGE_WIDTH):
-        show(view, subject_attention, options, key="own_attention_map")
+        show(view, maps.subject_attention, options, key="own_attention_map")
 
 
 # A network that several cohorts share: first how far their controls differ, then each disorder beside its own.
@@ -242,7 +215,7 @@ def _show_controls(view: View, model: InstalledModel) -> None:
         "cohorts. This bounds what may be said of groups of different cohorts: a difference between two disorders of "
         "two cohorts that is no larger than this says nothing about the disorders."
     )
-    options = view.options(AttentionDifferenceOptions, first=first, second=second, **_part_of(view, model))
+    options = view.options(groups.AttentionDifferenceOptions, first=first, second=second, **_part_of(view, model))
     _show_two_groups(view, model, options, key="controls_")
 
 
@@ -253,8 +226,9 @@ def _show_disorder(view: View, model: InstalledModel) -> None:
     with in_a_row():
         ask(ModelPageOptions, "disorder", cohort=model.cohort)
         _ask_unit(model)
-    groups = {"first": model.controls_of(disorder), "second": disorder}
-    _show_two_groups(view, model, view.options(AttentionDifferenceOptions, **groups, **_part_of(view, model)))
+    two = {"first": model.controls_of(disorder), "second": disorder}
+    options = view.options(groups.AttentionDifferenceOptions, **two, **_part_of(view, model))
+    _show_two_groups(view, model, options)
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -12,56 +12,27 @@ from biobgt import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.wording import counted, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
-from biobgt.figures.groups import (
-    DifferenceBrainOptions,
-    ModuleComparisonOptions,
-    changed_modules,
-    difference_caption,
-    difference_numbers,
-    group_difference_brain,
-    group_differences,
-    group_module_brain,
-    group_module_flow,
-    with_known_covariates,
-)
+from biobgt.figures import groups as figures
 from biobgt.figures.modules import networks_of
-from biobgt.groups.compare import (
-    HUBS,
-    MODULES,
-    NETWORKS,
-    SEGREGATION,
-    ComparisonOptions,
-    comparable_groups,
-    covariate_title,
-    offered_covariates,
-)
+from biobgt.groups import compare as comparing
+from biobgt.groups import features
+from biobgt.groups.compare import HUBS, MODULES, NETWORKS, SEGREGATION, ComparisonOptions
 from biobgt.groups.design import check_design, design_notes
-from biobgt.groups.features import (
-    PlannedComparison,
-    compare_measured,
-    comparison_rows,
-    has_features,
-    plan_comparison,
-    subject_features,
-)
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.compare import ModuleDifference
 from biobgt.modules.measures import SHUFFLES
 from biobgt.results.measured import Measured
 from session.view import PageOptions, View, current_view
-from session.work import work_through
 from views.page_map import PAGES
-from views.shared.options import ask, ask_in_row, in_a_row
-from views.shared.panels import SIDE_BY_SIDE, show_in_brain
+from views.shared.figures import SIDE_BY_SIDE, show, show_in_brain, show_no_places
+from views.shared.options import ask, ask_in_row, in_a_row, work_through
 from views.shared.widgets import (
     TWO_GROUPS,
     caption,
+    escape_markdown,
     explained,
     heading,
     input_errors_shown,
-    plain,
-    show,
-    show_no_places,
     show_table,
 )
 
@@ -84,7 +55,7 @@ def show_page() -> None:
         "Two groups of the cohort, compared over people: several recordings of a person are averaged first. What the "
         "covariates cost is said before anything is computed."
     )
-    if len(comparable_groups(view.cohort)) < 2:
+    if len(comparing.comparable_groups(view.cohort)) < 2:
         st.info(f"Two groups of at least {FEWEST_COMPARED} people each are needed.")
         st.page_link(PAGES["subjects"].script, label="Set groups on the page Subjects", icon=":material/arrow_forward:")
         return
@@ -107,7 +78,7 @@ def _ask(view: View) -> ComparisonOptions:
     if options.of == HUBS and HUB_MEASURES[options.measure].depends_on_gamma:
         asked += ["gamma", "perturbation"]
     ask_in_row(ComparisonOptions, *asked, cohort=view.cohort)
-    if options.of != MODULES and offered_covariates(view.cohort):
+    if options.of != MODULES and comparing.offered_covariates(view.cohort):
         ask_in_row(ComparisonOptions, "covariates", "leave_out_incomplete", cohort=view.cohort)
     return options
 
@@ -119,17 +90,17 @@ def _show_design(view: View, options: ComparisonOptions) -> bool:
     """Show who is compared and what covariates cost; false where the comparison is refused, with the reason."""
     heading("Sample and design", simulated=view.cohort.simulated, terms=("residual-degrees",))
     try:
-        planned = plan_comparison(view.cohort, options)
+        planned = features.plan_comparison(view.cohort, options)
         people, design = planned.people, planned.people.design
         with st.container(horizontal=True):
             for group, n in people.sizes.items():
-                st.metric(f"People of {plain(group)}", n, width="content", border=True)
+                st.metric(f"People of {escape_markdown(group)}", n, width="content", border=True)
             st.metric("Residual degrees of freedom", max(design.degrees, 0), width="content", border=True)
         if design.covariates:
             _show_costs(planned)
         check_design(design)
     except InputError as error:
-        st.error(plain(str(error)), icon=":material/block:")
+        st.error(escape_markdown(str(error)), icon=":material/block:")
         return False
     said = [*design_notes(design), not_ruled_out(planned.covariates.absent)]
     if people.n_dropped:
@@ -139,13 +110,13 @@ def _show_design(view: View, options: ComparisonOptions) -> bool:
     return True
 
 
-def _show_costs(planned: PlannedComparison) -> None:
+def _show_costs(planned: features.PlannedComparison) -> None:
     """One row per covariate: what it takes, and how far it and the group are one."""
     design, known = planned.people.design, planned.people.covariates
     assert known is not None
     rows = [
         {
-            "Covariate": covariate_title(name),
+            "Covariate": comparing.covariate_title(name),
             "Degrees of freedom used": taken,
             "Group variance explained": percent(design.explained_by[name]),
             "Missing in (people)": int(known[name].isna().sum()),
@@ -163,8 +134,8 @@ def _show_differences(view: View, options: ComparisonOptions) -> None:
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
     whole = work_through(
         members,
-        lambda name: subject_features(view.measured.of(name), options),
-        lambda name: has_features(view.measured.of(name), options),
+        lambda name: features.subject_features(view.measured.of(name), options),
+        lambda name: features.has_features(view.measured.of(name), options),
         key="compare",
         start=f"Compare {counted(len(members), 'subject')}",
         doing="Subject",
@@ -173,23 +144,23 @@ def _show_differences(view: View, options: ComparisonOptions) -> None:
     if not whole:
         return
     heading("What differs", simulated=view.cohort.simulated, terms=("effect-size", "fdr"))
-    known = with_known_covariates(view.cohort, options)
-    show(view, group_differences, known)
+    known = figures.with_known_covariates(view.cohort, options)
+    show(view, figures.group_differences, known)
     if options.of == HUBS and view.atlas.coordinates is not None:
         with in_a_row():
             ask(PageOptions, "difference_brain", cohort=view.cohort)
-            ask(DifferenceBrainOptions, "effect", "only_different", cohort=view.cohort)
+            ask(figures.DifferenceBrainOptions, "effect", "only_different", cohort=view.cohort)
         shown = view.options(PageOptions).difference_brain
         pinned = known.covariates_sha256
         key = "difference_brain_shown"
-        show_in_brain(view, group_difference_brain, shown, key=key, covariates_sha256=pinned)
+        show_in_brain(view, figures.group_difference_brain, shown, key=key, covariates_sha256=pinned)
     _show_table(view, options)
 
 
 def _show_table(view: View, options: ComparisonOptions) -> None:
     """All features, the clearest first, and the whole table as a file."""
-    simulated = plan_comparison(view.cohort, options).cohort.simulated
-    compared = compare_measured(view.measured, options)[1]
+    simulated = features.plan_comparison(view.cohort, options).cohort.simulated
+    compared = features.compare_measured(view.measured, options)[1]
     found = compared.table.sort_values("p", kind="stable")
     means = {f"Mean {group}": found[f"mean_{group}"] for group in options.groups}
     table = pd.DataFrame({"Feature": found["feature"], **means, **{name: found[key] for key, name in _SHOWN.items()}})
@@ -197,7 +168,7 @@ def _show_table(view: View, options: ComparisonOptions) -> None:
     show_table(table, key="differences_table", formats=dict.fromkeys(table.columns[1:], "%.3g"), alt=alt)
     st.download_button(
         f"Download the table of {counted(len(table), 'feature')}",
-        data=write_csv(comparison_rows(compared, simulated=simulated), index=False).encode(),
+        data=write_csv(features.comparison_rows(compared, simulated=simulated), index=False).encode(),
         file_name=f"compare_{options.of}.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -212,14 +183,14 @@ def _show_table(view: View, options: ComparisonOptions) -> None:
 def _show_modules(view: View) -> None:
     """Compare the modules of two groups, when asked to."""
     heading("Modules of the groups", simulated=view.cohort.simulated, terms=("consensus",))
-    options = view.options(ModuleComparisonOptions)
+    options = view.options(figures.ModuleComparisonOptions)
     if not _find_modules(view, options):
         return
-    found = changed_modules(view.measured, options)
+    found = figures.changed_modules(view.measured, options)
     with st.container(horizontal=True):
-        for title, value in difference_numbers(found).items():
+        for title, value in figures.difference_numbers(found).items():
             st.metric(title, value, width="content", border=True)
-    caption(difference_caption(view.measured, options, found))
+    caption(figures.difference_caption(view.measured, options, found))
     ask(PageOptions, "group_brain", cohort=view.cohort)
     shown = view.options(PageOptions).group_brain
     with st.container(horizontal=True):
@@ -228,12 +199,12 @@ def _show_modules(view: View) -> None:
                 if view.atlas.coordinates is None:
                     show_no_places()
                 else:
-                    show_in_brain(view, group_module_brain, shown, key=key, picture_mm=_GLASS_MM, group=group)
-    show(view, group_module_flow, options, key="group_flow")
+                    show_in_brain(view, figures.group_module_brain, shown, key=key, picture_mm=_GLASS_MM, group=group)
+    show(view, figures.group_module_flow, options, key="group_flow")
     _show_changed(view, options, found)
 
 
-def _find_modules(view: View, options: ModuleComparisonOptions) -> bool:
+def _find_modules(view: View, options: figures.ModuleComparisonOptions) -> bool:
     """Find the modules of every subject and of shuffled groups, which can be stopped; true when all are found."""
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
     found = work_through(
@@ -255,7 +226,7 @@ def _find_modules(view: View, options: ModuleComparisonOptions) -> bool:
     )
 
 
-def _show_changed(view: View, options: ModuleComparisonOptions, found: ModuleDifference) -> None:
+def _show_changed(view: View, options: figures.ModuleComparisonOptions, found: ModuleDifference) -> None:
     """List the regions that are in another module."""
     if not found.changed:
         st.caption("No region changes module.")

@@ -3,6 +3,8 @@
 What the models are worth and how to cite come last.
 """
 
+from typing import Any
+
 import streamlit as st
 
 import biobgt
@@ -13,23 +15,16 @@ from biobgt.figures.attention import AttentionMapsOptions, attention_maps
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
 from biobgt.figures.modules import ModuleBrainOptions, module_brain
+from biobgt.figures.register import Figure
+from biobgt.figures.screen import plotly_figure
 from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.installed import InstalledModel, installed_models
 from session.view import View, current_view, measured_model
 from views.page_map import PAGES
-from views.shared.models import show_headline
+from views.shared.figures import HOW_TO_GET_PLACES, NO_PLACES, drawn_for_screen
 from views.shared.sidebar import start_tour
-from views.shared.widgets import (
-    HOW_TO_GET_PLACES,
-    NO_PLACES,
-    Drawing,
-    caption,
-    drawn_for_screen,
-    input_errors_shown,
-    plain,
-    simulated_badge,
-)
+from views.shared.widgets import caption, escape_markdown, input_errors_shown, show_headline, simulated_badge
 
 # In px: with the title, the sentence, the buttons and a caption they fit a window of 800.
 _HEIGHT, _MAPS_HEIGHT = 320, 236
@@ -42,7 +37,11 @@ def show_page() -> None:
     view = current_view()
     _show_first_screen(view)
     _show_loaded(view)
-    _show_ways_on()
+    st.subheader("Where to go")
+    for page in PAGES.values():
+        if page.shows:
+            st.page_link(page.script, label=f"**{page.title}**", icon=page.icon)
+            st.markdown(f"{page.shows} {page.beyond}")
     _show_models_and_citation(view)
 
 
@@ -59,7 +58,7 @@ def _show_first_screen(view: View) -> None:
         if st.button("Look around with the demo", key="look_around", icon=":material/tour:"):
             start_tour()
         model = view.model_shown
-        st.caption(plain(f"Shown: {view.subject.id}"), width="content")
+        st.caption(escape_markdown(f"Shown: {view.subject.id}"), width="content")
         if view.subject.simulated or (model is not None and model.simulated):
             simulated_badge()
     with st.container(horizontal=True):
@@ -78,9 +77,8 @@ def _show_modules(view: View) -> None:
     if view.atlas.coordinates is None:
         _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
         return
-    contents, words, _ = drawn_for_screen(view, module_brain, view.options(ModuleBrainOptions), small=_HEIGHT)
-    said = "The brain in the colours of its Louvain modules; drag to turn it."
-    _show_card(contents, words, module_brain.key, "modules", said)
+    drawn = drawn_for_screen(view, module_brain, view.options(ModuleBrainOptions), small=_HEIGHT)
+    _lead_to("modules", "The brain in the colours of its Louvain modules; drag to turn it.", module_brain, drawn)
 
 
 def _show_hubs(view: View) -> None:
@@ -89,9 +87,9 @@ def _show_hubs(view: View) -> None:
         return
     options = view.options(HubCurvesOptions, order=BY_NE, n_random=N_RANDOM, group=False)
     measures = [HUB_MEASURES[measure] for measure in options.measures]
-    drawn = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
-    contents, words, _ = drawn_for_screen(view, hub_curves, options, small=_HEIGHT)
-    _show_card(contents, words, hub_curves.key, "hubs", f"{capitalised(drawn)} of its regions.")
+    names = listed([one.title if one.title == one.short else f"{one.title} ({one.short})" for one in measures])
+    drawn = drawn_for_screen(view, hub_curves, options, small=_HEIGHT)
+    _lead_to("hubs", f"{capitalised(names)} of its regions.", hub_curves, drawn)
 
 
 def _show_attention(view: View, model: InstalledModel) -> None:
@@ -99,31 +97,30 @@ def _show_attention(view: View, model: InstalledModel) -> None:
     order = next(iter(model.atlas.labels), ATLAS_ORDER)
     options, measured = AttentionMapsOptions(order=order, groups=groups), measured_model(model)
     said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
-    contents, words, _ = drawn_for_screen(view, attention_maps, options, measured=measured, small=_MAPS_HEIGHT)
-    _show_card(contents, words, attention_maps.key, "attention", said)
+    drawn = drawn_for_screen(view, attention_maps, options, measured=measured, small=_MAPS_HEIGHT)
+    _lead_to("attention", said, attention_maps, drawn)
 
 
-def _show_card(contents: Drawing, words: str, key: str, page: str, said: str) -> None:
-    """A small figure below the link to its page; its whole caption shows on hover, and a screen reader says it."""
-    entry = PAGES[page]
-    st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=plain(words))
-    st.plotly_chart(contents, key=f"first_{key}", config={"displayModeBar": False}, alt=words)
+def _lead_to(page: str, said: str, figure: Figure | None = None, drawn: tuple[Any, ...] = ()) -> None:
+    """The link to a page above a small figure; its whole caption shows on hover, and a screen reader says it.
+
+    Without a figure, what is said is why there is none.
+    """
+    entry, words = PAGES[page], drawn[1] if figure else None
+    st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=words and escape_markdown(words))
+    if figure is not None:
+        chart = plotly_figure(drawn[0])
+        st.plotly_chart(chart, key=f"first_{figure.key}", config={"displayModeBar": False}, alt=words)
     caption(said)
 
 
-def _lead_to(page: str, why: str) -> None:
-    """The link without a figure, and why there is none."""
-    st.page_link(PAGES[page].script, label=f"**{PAGES[page].title}**", icon=PAGES[page].icon)
-    caption(why)
-
-
 def _show_loaded(view: View) -> None:
-    st.subheader(plain(f"Loaded: {view.cohort.name}"))
+    st.subheader(escape_markdown(f"Loaded: {view.cohort.name}"))
     with st.container(horizontal=True):
         people = set(view.cohort.persons)
         st.metric("Subjects", len(people), border=True, width=100)
         for group, size in view.cohort.group_people.items():
-            st.metric(plain(group), size, border=True, width=100, help=GROUP_TITLES.get(group))
+            st.metric(escape_markdown(group), size, border=True, width=100, help=GROUP_TITLES.get(group))
         st.metric("Regions", view.atlas.n_regions, border=True, width=100)
     if len(people) < len(view.cohort):
         st.caption(f"{counted_people(len(people), len(view.cohort))}; means and tests count each person once.")
@@ -135,19 +132,11 @@ def _show_loaded(view: View) -> None:
     )
 
 
-def _show_ways_on() -> None:
-    st.subheader("Where to go")
-    for page in PAGES.values():
-        if page.shows:
-            st.page_link(page.script, label=f"**{page.title}**", icon=page.icon)
-            st.markdown(f"{page.shows} {page.beyond}")
-
-
 def _show_models_and_citation(view: View) -> None:
     if models := installed_models().values():
         st.subheader("How well the trained models do")
     for model in models:
-        st.markdown(f"**{plain(model.name)}**")
+        st.markdown(f"**{escape_markdown(model.name)}**")
         show_headline(model.card)
     st.subheader("How to cite")
     st.markdown(

@@ -14,69 +14,17 @@ from biobgt.base.wording import listed
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ConnectivityKind
-from biobgt.figures.hubs import (
-    N_RANDOM,
-    RANK_1,
-    HubCurvesOptions,
-    HubScatterOptions,
-    five_brains,
-    gamma_sweep,
-    group_members,
-    hub_brain,
-    hub_curves,
-    hub_scatter,
-    little_strength_reason,
-    steady_over_gamma,
-    table_caption,
-)
-from biobgt.figures.why_region import (
-    EntropyOptions,
-    RegionOptions,
-    SurroundingsOptions,
-    region_entropy,
-    region_spectra,
-    region_surroundings,
-    story_of,
-    story_sentences,
-)
+from biobgt.figures import hubs as figures
+from biobgt.figures import why_region as why
+from biobgt.hubs import evidence
 from biobgt.hubs import resolvents as cost
-from biobgt.hubs.evidence import (
-    HALVES,
-    StudyReliability,
-    comparison_rows,
-    given_sentence,
-    own_reliability_sentence,
-    study_reliability,
-    verdict_caption,
-    verdict_sentence,
-    why_not_split,
-)
-from biobgt.hubs.measures import (
-    GAMMAS,
-    HUB_MEASURES,
-    NE,
-    NULL_SEEDS,
-    EntanglementOptions,
-    HubMeasure,
-    HubOptions,
-    notes_on,
-)
+from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, NULL_SEEDS, EntanglementOptions, HubOptions, notes_on
 from biobgt.hubs.table import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view
-from session.work import work_through
-from views.shared.options import ask, ask_for, ask_in_row
-from views.shared.panels import Panel, show_beside, show_in_brain
-from views.shared.widgets import (
-    caption,
-    explained,
-    heading,
-    input_errors_shown,
-    plain,
-    show,
-    show_no_places,
-    show_table,
-)
+from views.shared.figures import Panel, show, show_beside, show_in_brain, show_no_places
+from views.shared.options import ask, ask_for, ask_in_row, work_through
+from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown, show_table
 
 _ANCHOR = "why-this-region"
 _STRONGEST = ""  # in place of a region: whichever has the highest NE
@@ -108,14 +56,14 @@ def _wants_hubs(view: View) -> bool:
     wanted = f"hubs_wanted_{view.loaded.key}_{n_regions}"
     if n_regions <= cost.ASK_ABOVE or st.session_state.get(wanted, False):
         return True
-    st.info(plain(cost.cost_sentence(n_regions)), icon=":material/hourglass_top:")
+    st.info(escape_markdown(cost.cost_sentence(n_regions)), icon=":material/hourglass_top:")
     want = partial(st.session_state.update, {wanted: True})
     st.button("Measure the hubs", key="measure_hubs", icon=":material/play_arrow:", on_click=want)
     return False
 
 
 def _show_hubs(view: View) -> None:
-    measures = view.options(HubCurvesOptions).measures
+    measures = view.options(figures.HubCurvesOptions).measures
     others = tuple(measure for measure in measures if measure != NE)
     strongest = view.atlas.regions[view.measured.strongest_hub(view.options(HubOptions))]
     if st.session_state.setdefault(REGION, _STRONGEST) not in view.atlas.regions:  # none, or of another atlas
@@ -126,28 +74,36 @@ def _show_hubs(view: View) -> None:
         st.session_state[REGION] = view.atlas.regions[number]
 
     _show_brain(view)
-    if reason := little_strength_reason(view.measured):
-        st.info(plain(reason), icon=":material/info:")
+    if reason := figures.little_strength_reason(view.measured):
+        st.info(escape_markdown(reason), icon=":material/info:")
     _show_curves(view, region=region, on_pick=pick)
     st.markdown(
-        f"Click a point to see why NE ranks its region as it does. Selected: **{plain(region)}**, explained in "
-        f"[Why this region?](#{_ANCHOR})"
+        f"Click a point to see why NE ranks its region as it does. Selected: **{escape_markdown(region)}**, explained "
+        f"in [Why this region?](#{_ANCHOR})"
     )
     if others:
         heading("Does NE agree, region by region?", simulated=view.subject.simulated, terms=("agreement",))
-        options = {measure: view.options(HubScatterOptions, measure=measure, region=region) for measure in others}
-        show_beside(view, *((hub_scatter, how, f"ne_{measure}") for measure, how in options.items()), on_pick=pick)
+        options = {
+            measure: view.options(figures.HubScatterOptions, measure=measure, region=region) for measure in others
+        }
+        show_beside(
+            view, *((figures.hub_scatter, how, f"ne_{measure}") for measure, how in options.items()), on_pick=pick
+        )
     over_gamma = st.container()
     in_detail = st.container()
-    _show_reliability(view)
-    _show_table(view, measures)
+    near = view.options(EntanglementOptions)
+    study = evidence.study_reliability(
+        view.settings, view.atlas, gamma=near.gamma, perturbation=near.perturbation, kind=view.measured.kind
+    )
+    _show_reliability(view, study)
+    _show_table(view, measures, study)
     with over_gamma:  # filled last: with many regions it takes longest
         whole = _measure_rest(view)
         if whole:
             _show_verdict(view)
-            if over := steady_over_gamma(others):
+            if over := figures.steady_over_gamma(others):
                 title = "At which diffusion times does NE agree?"
-                Panel(gamma_sweep, title=title, fixed={"measures": over})(view)
+                Panel(figures.gamma_sweep, title=title, fixed={"measures": over})(view)
     if whole:
         with in_detail:
             _show_why(view, region, strongest)
@@ -174,40 +130,40 @@ def _measure_rest(view: View) -> bool:
 
 def _show_brain(view: View) -> None:
     """Show the regions at their places, sized by NE and coloured by its rank, or by five measures."""
-    heading(hub_brain.name, simulated=view.subject.simulated)
+    heading(figures.hub_brain.name, simulated=view.subject.simulated)
     if view.atlas.coordinates is None:
         show_no_places()
         return
     ask(PageOptions, "hub_brain", cohort=view.cohort)
     shown = view.options(PageOptions).hub_brain
     if shown == FIVE:
-        show(view, five_brains, view.options(EntanglementOptions), key="hub_five")
+        show(view, figures.five_brains, view.options(EntanglementOptions), key="hub_five")
     else:
-        show_in_brain(view, hub_brain, shown, key="hub_brain")
+        show_in_brain(view, figures.hub_brain, shown, key="hub_brain")
 
 
 def _show_curves(view: View, *, region: str, on_pick: Callable[[int], None]) -> None:
     """Show the measures over regions, with the group behind where it is asked for."""
     heading("Hub measures across regions", simulated=view.subject.simulated)
-    ask(HubCurvesOptions, "measures", cohort=view.cohort)
-    options = view.options(HubCurvesOptions, region=region)
+    ask(figures.HubCurvesOptions, "measures", cohort=view.cohort)
+    options = view.options(figures.HubCurvesOptions, region=region)
     asked = ["scale", "order"]
-    if view.atlas.n_regions > N_RANDOM:
+    if view.atlas.n_regions > figures.N_RANDOM:
         asked += ["n_random", "seed"] if options.n_random else ["n_random"]
-    ask_in_row(HubCurvesOptions, *asked, cohort=view.cohort)
-    members = group_members(view.measured)
+    ask_in_row(figures.HubCurvesOptions, *asked, cohort=view.cohort)
+    members = figures.group_members(view.measured)
     n_people = len({person_of(member.id) for member in members})
-    group = plain(view.subject.group or "the whole cohort")
+    group = escape_markdown(view.subject.group or "the whole cohort")
     label = f"Show {group} in the background: mean ± SD of {counted_people(n_people, len(members))}"
-    ask_for(HubCurvesOptions.declared()["group"], view.cohort, label=label, disabled=n_people < 2)
+    ask_for(figures.HubCurvesOptions.declared()["group"], view.cohort, label=label, disabled=n_people < 2)
     if options.group and (n_people < 2 or not _measure_group(view, options)):
-        options = view.options(HubCurvesOptions, region=region, group=False)
-    show(view, hub_curves, options, on_pick=on_pick)
+        options = view.options(figures.HubCurvesOptions, region=region, group=False)
+    show(view, figures.hub_curves, options, on_pick=on_pick)
 
 
-def _measure_group(view: View, options: HubCurvesOptions) -> bool:
+def _measure_group(view: View, options: figures.HubCurvesOptions) -> bool:
     """Measure every subject of the group, which shows how far it is and can be stopped; true when all are."""
-    of = {member.id: view.measured.of(member.id) for member in group_members(view.measured)}
+    of = {member.id: view.measured.of(member.id) for member in figures.group_members(view.measured)}
     return work_through(
         list(of),
         lambda subject: of[subject].hub_curves(options, options.measures),
@@ -233,7 +189,7 @@ def _show_verdict(view: View) -> None:
     with input_errors_shown():
         own = measured.own_agreement(options.perturbation)
         verdict = st.empty()
-        verdict.markdown(plain(given_sentence(own.at(options.gamma))))
+        verdict.markdown(escape_markdown(evidence.given_sentence(own.at(options.gamma))))
         whole = work_through(
             NULL_SEEDS,
             partial(measured.null_agreement, options.perturbation),
@@ -245,11 +201,11 @@ def _show_verdict(view: View) -> None:
         if not whole:
             return
         found = measured.agreement_against_nulls(options, NULL_SEEDS)
-        verdict.markdown(f"**{plain(verdict_sentence(found))}**")
+        verdict.markdown(f"**{escape_markdown(evidence.verdict_sentence(found))}**")
         alt = "Agreement of NE in this subject and in its null graphs"
-        show_table(comparison_rows(found, measured.kind), key="agreement_table", width="content", alt=alt)
+        show_table(evidence.comparison_rows(found, measured.kind), key="agreement_table", width="content", alt=alt)
         caption(
-            verdict_caption(
+            evidence.verdict_caption(
                 subject.id,
                 found,
                 gamma=options.gamma,
@@ -260,21 +216,14 @@ def _show_verdict(view: View) -> None:
         )
 
 
-def _study_reliability(view: View) -> StudyReliability:
-    """The study's reliability that fits the view's graph, or why none does."""
-    options = view.options(EntanglementOptions)
-    return study_reliability(
-        view.settings, view.atlas, gamma=options.gamma, perturbation=options.perturbation, kind=view.measured.kind
-    )
-
-
-def _show_reliability(view: View) -> None:
+def _show_reliability(view: View, study: evidence.StudyReliability) -> None:
     """Show how reliable each measure is, in the study where that applies and in this subject if asked."""
     heading("How reliable are these measures?")
-    study = _study_reliability(view)
     own = _own_halves(view)
     if own is not None:
-        st.markdown(plain(own_reliability_sentence(view.subject.id, own, simulated=view.subject.simulated)))
+        st.markdown(
+            escape_markdown(evidence.own_reliability_sentence(view.subject.id, own, simulated=view.subject.simulated))
+        )
     if own is None and study.table is None:
         caption(study.note)
         return
@@ -287,12 +236,12 @@ def _show_reliability(view: View) -> None:
 
 def _own_halves(view: View) -> pd.DataFrame | None:
     """Offer to measure the halves of the recording; None before that, or where there are none."""
-    if reason := why_not_split(view.subject, view.settings):
+    if reason := evidence.why_not_split(view.subject, view.settings):
         caption(reason)
         return None
     measured, options = view.measured, view.options(HubOptions)
     whole = work_through(
-        HALVES,
+        evidence.HALVES,
         partial(measured.half_hubs, options.perturbation),
         lambda half: measured.is_kept(Measured.half_hubs, options.perturbation, half),
         key="hub_halves",
@@ -305,18 +254,26 @@ def _own_halves(view: View) -> pd.DataFrame | None:
 # The table of all regions.
 
 
-def _show_table(view: View, measures: tuple[str, ...]) -> None:
+def _show_table(view: View, measures: tuple[str, ...], study: evidence.StudyReliability) -> None:
     """Show the measures of every region, the strongest hub by NE first."""
     subject, options, kind = view.subject, view.options(HubOptions), view.measured.kind
     table = view.measured.hub_table(options, tuple(dict.fromkeys((NE, *measures))))
     heading("Hub table", simulated=subject.simulated)
-    study, called = _study_reliability(view), {key: HUB_MEASURES[key].in_words_of(kind) for key in measures}
-    columns = {
-        name: st.column_config.TextColumn(name.capitalize(), width=_width(names), help=_label_help(name, names))
-        for name, names in view.atlas.labels.items()
-    }
-    for key, measure in called.items():
-        columns |= _columns(measure, study.sentence(key))
+    called = {key: HUB_MEASURES[key].in_words_of(kind) for key in measures}
+    columns: dict[str, Any] = {}
+    for name, names in view.atlas.labels.items():
+        title = LABELLINGS.get(name)
+        spelt = "; ".join(f"{short}: {network}" for short, network in PAPER_MODULES.items() if short in names)
+        help_text = f"{title}. {spelt}" if title and spelt else title
+        width = _LETTER_WIDTH * max([_FEWEST_LETTERS, *(len(network) + 2 for network in names if network)])
+        columns[name] = st.column_config.TextColumn(name.capitalize(), width=width, help=help_text)
+    for key, about in called.items():
+        short, number = about.short, "%d" if about.counts else "%.4g"
+        known = study.sentence(key)
+        meaning = f"{about.title}. {known}" if known else about.title
+        columns[key] = st.column_config.NumberColumn(short, format=number, help=meaning)
+        columns[f"{key}_rank"] = st.column_config.NumberColumn(f"{short} rank")
+        columns[f"{key}_hub"] = st.column_config.CheckboxColumn(f"{short} hub", help="A hub by the chosen rule")
     shown = [f"{measure}{what}" for measure in measures for what in ("", "_rank", "_hub")]
     ordered = table.sort_values(f"{NE}_rank", kind="stable")[["region", *shown, *view.atlas.labels]]
     show_table(
@@ -328,30 +285,7 @@ def _show_table(view: View, measures: tuple[str, ...]) -> None:
         alt="Hub measures of each region: value, rank, and whether it is a hub",
     )
     n_hubs = {measure.short: int(table[f"{key}_hub"].sum()) for key, measure in called.items()}
-    caption(table_caption(subject.id, n_hubs, options, simulated=subject.simulated))
-
-
-def _label_help(labelling: str, names: tuple[str | None, ...]) -> str | None:
-    """What a labelling is, and which networks its abbreviations are."""
-    title = LABELLINGS.get(labelling)
-    spelt = "; ".join(f"{short}: {name}" for short, name in PAPER_MODULES.items() if short in names)
-    return f"{title}. {spelt}" if title and spelt else title
-
-
-def _width(names: tuple[str | None, ...]) -> int:
-    """The width of a column in which the longest of the names is whole, in px."""
-    return _LETTER_WIDTH * max([_FEWEST_LETTERS, *(len(name) + 2 for name in names if name)])
-
-
-def _columns(about: HubMeasure, reliability: str) -> dict[str, Any]:
-    """How a measure's columns are headed and written; its reliability stands in the help of the first."""
-    meaning = f"{about.title}. {reliability}" if reliability else about.title
-    number = "%d" if about.counts else "%.4g"
-    return {
-        about.key: st.column_config.NumberColumn(about.short, format=number, help=meaning),
-        f"{about.key}_rank": st.column_config.NumberColumn(f"{about.short} rank"),
-        f"{about.key}_hub": st.column_config.CheckboxColumn(f"{about.short} hub", help="A hub by the chosen rule"),
-    }
+    caption(figures.table_caption(subject.id, n_hubs, options, simulated=subject.simulated))
 
 
 # Why this region? One region, picked by a click or by name, and what node entanglement sees.
@@ -368,13 +302,15 @@ def _show_why(view: View, region: str, strongest: str) -> None:
         key=REGION,
         persist_state="session",
     )
-    options = view.options(RegionOptions, region=region)
-    story = story_of(view.measured, options)
-    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in story_sentences(story, view.measured.kind)))
-    before, after = (view.options(SurroundingsOptions, region=region, perturbed=how) for how in (False, True))
-    show_beside(view, (region_surroundings, before, "why_before"), (region_surroundings, after, "why_after"))
-    entropy = view.options(EntropyOptions, region=region)
-    show_beside(view, (region_spectra, options, "why_spectra"), (region_entropy, entropy, "why_entropy"))
+    options = view.options(why.RegionOptions, region=region)
+    story = why.story_of(view.measured, options)
+    st.markdown(
+        "\n".join(f"- {escape_markdown(sentence)}" for sentence in why.story_sentences(story, view.measured.kind))
+    )
+    before, after = (view.options(why.SurroundingsOptions, region=region, perturbed=how) for how in (False, True))
+    show_beside(view, (why.region_surroundings, before, "why_before"), (why.region_surroundings, after, "why_after"))
+    entropy = view.options(why.EntropyOptions, region=region)
+    show_beside(view, (why.region_spectra, options, "why_spectra"), (why.region_entropy, entropy, "why_entropy"))
     _show_standings(story, view.measured.kind)
 
 
@@ -402,7 +338,7 @@ def _show_standings(story: RegionExplanation, kind: ConnectivityKind) -> None:
     low = [HUB_MEASURES[measure].title for measure in story.standings if HUB_MEASURES[measure].low_in_hubs]
     but = f", and low values of {listed(low)}" if low else ""
     notes = " ".join(notes_on(story.standings))
-    caption(f"{story.name} by each hub measure; rank {RANK_1}. Hubs have high values{but}. {notes}")
+    caption(f"{story.name} by each hub measure; rank {figures.RANK_1}. Hubs have high values{but}. {notes}")
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

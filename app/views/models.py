@@ -8,28 +8,22 @@ import streamlit as st
 
 from biobgt.base.wording import counted
 from biobgt.data.atlas import LABELLINGS
+from biobgt.figures import models as figures
 from biobgt.figures.attention_groups import attention_contrast, attention_likeness
-from biobgt.figures.models import BENCHMARKED, benchmark_results, model_results, noise_response, reliability, roc
 from biobgt.figures.register import NoOptions
 from biobgt.model.attention import functional_labels, network_table
 from biobgt.model.benchmark.linear import kinds_of_baselines
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import InstalledModel, installed_models, unusable_models
 from biobgt.results.studies import citation_networks, study_table
+from biobgt.training import tables
 from biobgt.training.card_text import CardText
-from biobgt.training.tables import (
-    COST_WORDS,
-    FIXED_SPACE,
-    OTHER_SUBJECTS,
-    PAPER_MARK,
-    BenchmarkTables,
-    CardTables,
-    impossible_words,
-)
+from biobgt.training.tables import BenchmarkTables, CardTables
 from session.view import FITTING, View, current_view, measured_model
-from views.shared.models import no_models, pick_readout, show_headline
-from views.shared.panels import Panel, show_beside
-from views.shared.widgets import caption, explained, heading, input_errors_shown, plain, show, show_table
+from views.shared import widgets
+from views.shared.figures import Panel, show, show_beside
+from views.shared.options import pick_readout
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, show_headline
 
 _ALL_METRICS = "All metrics, as a table"  # what a figure of results shows a part of
 
@@ -37,17 +31,19 @@ _ALL_METRICS = "All metrics, as a table"  # what a figure of results shows a par
 def show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Models", help=explained("out-of-fold", "calibration", "tangent-space"))
+    st.title("Models", help=widgets.explained("out-of-fold", "calibration", "tangent-space"))
     st.markdown(
         "Every trained model comes with a card: what it was trained on, how well it does in subjects left out of "
         f"training, compared with {kinds_of_baselines()} on the same subjects and with the paper's results, and where "
         "it must not be used."
     )
     for name, reason in unusable_models().items():
-        st.warning(plain(f"The model in the folder {name} cannot be used. {reason}"), icon=":material/warning:")
+        st.warning(
+            escape_markdown(f"The model in the folder {name} cannot be used. {reason}"), icon=":material/warning:"
+        )
     model = view.model_shown
     if model is None:
-        no_models()
+        widgets.no_models()
         return
     _show_all()
     if view.model == FITTING:
@@ -59,16 +55,16 @@ def show_page() -> None:
         caption(f"{which}; choose another in the sidebar.")
     st.divider()
     if model.readouts:  # what its cohorts share, before the card of one readout
-        heading(plain(model.name), simulated=model.simulated)
+        heading(escape_markdown(model.name), simulated=model.simulated)
         show_headline(model.card)
-        st.markdown(f"**Protocol:** {plain(model.card['protocol'])}")
+        st.markdown(f"**Protocol:** {escape_markdown(model.card['protocol'])}")
         with input_errors_shown():
             show(view, attention_likeness, NoOptions(), measured=measured_model(model), key="likeness")
         chosen = pick_readout(view, model)
         if chosen is None:
             return
         model = chosen
-    heading(plain(model.name), simulated=model.simulated)
+    heading(escape_markdown(model.name), simulated=model.simulated)
     show_headline(model.card)
     st.markdown(CardText(model.card).members)
     for show_part in _CARD:
@@ -87,17 +83,15 @@ def _show_all() -> None:
         {
             "Model": list(models),
             "How well it does": [card["headline"] for card in cards],
-            "Groups": [_groups_words(card) for card in cards],
+            # A network marks its simulated groups by their names.
+            "Groups": [
+                f"{_sizes(card)} (simulated)" if card["simulated"] and "readouts" not in card else _sizes(card)
+                for card in cards
+            ],
             "Atlas": [model.atlas.title for model in models.values()],
         }
     )
     _show_table(table, alt="All models: how well each does, its groups and its atlas")
-
-
-def _groups_words(card: Mapping[str, Any]) -> str:
-    """How many subjects each group has; a network marks its simulated groups by their names."""
-    simulated = card["simulated"] and "readouts" not in card
-    return f"{_sizes(card)} (simulated)" if simulated else _sizes(card)
 
 
 def _sizes(card: Mapping[str, Any]) -> str:
@@ -107,7 +101,7 @@ def _sizes(card: Mapping[str, Any]) -> str:
 def _show_results(view: View, model: InstalledModel) -> None:
     card = model.card
     heading("Results", simulated=model.simulated)
-    show(view, model_results, NoOptions(), measured=measured_model(model), key="results")
+    show(view, figures.model_results, NoOptions(), measured=measured_model(model), key="results")
     with st.expander(_ALL_METRICS):
         _show_table(CardTables(card).results(), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
         caption(f"In brackets: 95 % bootstrap interval over subjects. {CardText(card).metrics}")
@@ -115,13 +109,13 @@ def _show_results(view: View, model: InstalledModel) -> None:
     if not evaluated.empty:
         st.markdown("**Other ways to split the subjects**")
         # Wider than a narrow page: it scrolls, also by keyboard.
-        show_table(evaluated, key="evaluated", alt="Results with other ways to split the subjects")
+        widgets.show_table(evaluated, key="evaluated", alt="Results with other ways to split the subjects")
         caption(CardText(card).evaluation)
 
 
 def _show_curves(view: View, model: InstalledModel) -> None:
     measured = measured_model(model)
-    show_beside(view, (roc, NoOptions(), ""), (reliability, NoOptions(), ""), measured=measured)
+    show_beside(view, (figures.roc, NoOptions(), ""), (figures.reliability, NoOptions(), ""), measured=measured)
 
 
 def _show_noise(view: View, model: InstalledModel) -> None:
@@ -129,13 +123,13 @@ def _show_noise(view: View, model: InstalledModel) -> None:
     card = model.card
     heading("Noise, motion and other corruptions", simulated=model.simulated)
     if card["noise"]:
-        show(view, noise_response, NoOptions(), measured=measured_model(model), key="noise")
+        show(view, figures.noise_response, NoOptions(), measured=measured_model(model), key="noise")
         table = CardTables(card).recordings(probabilities=False)  # which the figure shows
         _show_table(table, alt="Predictions that change, and warnings, by kind of recording")
-        st.markdown(plain(CardText(card).corruption))
+        st.markdown(escape_markdown(CardText(card).corruption))
     else:
-        st.markdown(plain(CardText(card).noise))
-    st.markdown(plain(CardText(card).motion))
+        st.markdown(escape_markdown(CardText(card).noise))
+    st.markdown(escape_markdown(CardText(card).motion))
 
 
 def _show_data(view: View, model: InstalledModel) -> None:
@@ -151,7 +145,7 @@ def _show_data(view: View, model: InstalledModel) -> None:
         "Training subjects": CardText(card).ranges,
     }
     for title, text in rows.items():
-        st.markdown(f"**{title}:** {plain(text)}")
+        st.markdown(f"**{title}:** {escape_markdown(text)}")
 
 
 def _show_region_weights(view: View, model: InstalledModel) -> None:
@@ -172,7 +166,7 @@ def _show_limits_and_making(card: Mapping[str, Any]) -> None:
     st.subheader("Limits")
     text = CardText(card)
     limits = (*card["limits"], text.ablation, text.beside_connectivity)
-    st.markdown("\n".join(f"- {plain(limit)}" for limit in limits if limit))
+    st.markdown("\n".join(f"- {escape_markdown(limit)}" for limit in limits if limit))
     st.subheader("How it was made")
     training, preset = card["training"], card["preset"]
     st.code(training["command"], language="bash", wrap_lines=True)
@@ -194,19 +188,19 @@ def _show_limits_and_making(card: Mapping[str, Any]) -> None:
 
 def _show_benchmark(view: View) -> None:
     """Every system of the paper's comparison on the same splits of ABIDE, and the paper's other tables."""
-    verdict, tables = _paper_again(tuple(benchmark_systems()))
-    heading(benchmark_results.name)
+    verdict, results = _paper_again(tuple(benchmark_systems()))
+    heading(figures.benchmark_results.name)
     st.markdown(
         "The paper compares BioBGT with graph transformers, graph networks and classical models. Those that "
         "could be built were written anew from their descriptions, and are given the same subjects, splits and inputs. "
-        f"{OTHER_SUBJECTS} {verdict}"
+        f"{tables.OTHER_SUBJECTS} {verdict}"
     )
-    trained_there = installed_models().get(BENCHMARKED)
+    trained_there = installed_models().get(figures.BENCHMARKED)
     if trained_there is not None:
-        show(view, benchmark_results, NoOptions(), measured=measured_model(trained_there), key="benchmark")
-    for name, table, words in tables:
+        show(view, figures.benchmark_results, NoOptions(), measured=measured_model(trained_there), key="benchmark")
+    for name, table, words in results:
         with st.expander(name):
-            _show_table(table, alt=f"{benchmark_results.name}: {name}")
+            _show_table(table, alt=f"{figures.benchmark_results.name}: {name}")
             caption(words)
 
 
@@ -215,12 +209,12 @@ def _paper_again(systems: tuple[str, ...]) -> tuple[str, list[tuple[str, pd.Data
     """A verdict on committed results of the registered systems, the paper's tables done again, and words on each."""
     found = BenchmarkTables(study_table("benchmark_abide"))
     words = (
-        f"{PAPER_MARK}: the paper's numbers. {found.words()} {impossible_words()} docs/benchmark.md says "
-        "how each system was built and run."
+        f"{tables.PAPER_MARK}: the paper's numbers. {found.words()} {tables.impossible_words()} "
+        "docs/benchmark.md says how each system was built and run."
     )
     return found.verdict(), [
         (_ALL_METRICS, found.shown(), words),
-        ("Parameters and time", found.costs(study_table("epoch_times")), COST_WORDS),
+        ("Parameters and time", found.costs(study_table("epoch_times")), tables.COST_WORDS),
         ("Citation networks: the paper's last table", *citation_networks()),
     ]
 
@@ -236,8 +230,8 @@ def _show_table(table: pd.DataFrame, *, alt: str) -> None:
         What a screen reader says of it.
     """
 
-    def escaped(text: str) -> str:  # keeps fixed spaces, which `plain` takes for any other
-        return FIXED_SPACE.join(plain(part) for part in text.split(FIXED_SPACE))
+    def escaped(text: str) -> str:  # keeps fixed spaces, which `escape_markdown` takes for any other
+        return tables.FIXED_SPACE.join(escape_markdown(part) for part in text.split(tables.FIXED_SPACE))
 
     st.table(table.map(escaped).set_index(table.columns[0]), alt=alt)
 

@@ -10,48 +10,17 @@ from biobgt.base.references import cited
 from biobgt.base.wording import capitalised, counted
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
+from biobgt.figures import modules as figures
 from biobgt.figures.brain import NODES
-from biobgt.figures.modules import (
-    ModuleBrainOptions,
-    ResolutionSweepOptions,
-    modularity_against_chance,
-    module_brain,
-    module_flow,
-    module_heatmap,
-    pooled_small_world,
-    resolution_sweep,
-    role_map,
-    small_world_indices,
-    small_worldness,
-)
-from biobgt.modules.measures import (
-    MODULE_MEASURES,
-    NEGATIVE_WEIGHTS,
-    REGION_MEASURES,
-    RESOLUTIONS,
-    ModuleOptions,
-    NamedModuleOptions,
-    NullGraphOptions,
-    SmallWorldOptions,
-    measure_columns,
-)
+from biobgt.modules import measures as known
+from biobgt.modules.measures import RESOLUTIONS, NamedModuleOptions, NullGraphOptions, SmallWorldOptions
 from biobgt.results.measured import Measured
 from biobgt.results.studies import abide_groups, study_modules
 from session.view import PageOptions, View, brain_kind, choose, current_view
-from session.work import work_through
 from views.page_map import PAGES
-from views.shared.options import ask, ask_in_row, in_a_row
-from views.shared.panels import Panel, show_in_brain
-from views.shared.widgets import (
-    caption,
-    explained,
-    heading,
-    input_errors_shown,
-    plain,
-    show,
-    show_no_places,
-    show_table,
-)
+from views.shared.figures import Panel, show, show_in_brain, show_no_places
+from views.shared.options import ask, ask_in_row, in_a_row, work_through
+from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown, show_table
 
 _GLASS_MM = 140.0
 _NULL_GRAPHS, _SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOptions.null_graphs
@@ -74,7 +43,7 @@ def show_page() -> None:
     with input_errors_shown():
         caption(_sign_note(view, options, has_negative=view.measured.modules(options).partition.signed))
         _show_brain(view)
-        Panel(module_heatmap, "modules")(view)
+        Panel(figures.module_heatmap, "modules")(view)
         _show_agreement(view)
         sweep = st.container()
         _show_measures(view, options)
@@ -103,7 +72,7 @@ def _sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) -
         )
     if options.signed and not has_negative:
         return "The sign rule keeps negative weights, but none passed the threshold: this graph has only positive ones."
-    return cited(NEGATIVE_WEIGHTS[options.signed])
+    return cited(known.NEGATIVE_WEIGHTS[options.signed])
 
 
 def _show_brain(view: View) -> None:
@@ -115,8 +84,8 @@ def _show_brain(view: View) -> None:
     shown = view.options(PageOptions).module_brain
     with in_a_row():
         ask(PageOptions, "module_brain", cohort=view.cohort)
-        ask(ModuleBrainOptions, "connections", cohort=view.cohort, disabled=brain_kind(shown) != NODES)
-    show_in_brain(view, module_brain, shown, key="brain", picture_mm=_GLASS_MM)
+        ask(figures.ModuleBrainOptions, "connections", cohort=view.cohort, disabled=brain_kind(shown) != NODES)
+    show_in_brain(view, figures.module_brain, shown, key="brain", picture_mm=_GLASS_MM)
 
 
 def _show_agreement(view: View) -> None:
@@ -130,13 +99,13 @@ def _show_agreement(view: View) -> None:
     if not found[options.labelling].n_compared:
         st.info("No region has both a module and a label, so there is nothing to compare.")
         return
-    show(view, module_flow, options, key="flow")
+    show(view, figures.module_flow, options, key="flow")
     measures = {
         f"{one.short} (bits)" if one.unit == "bits" else one.short: one
-        for one in MODULE_MEASURES.values()
+        for one in known.MODULE_MEASURES.values()
         if one.needs == "labels"
     }
-    vi = MODULE_MEASURES["vi"].short
+    vi = known.MODULE_MEASURES["vi"].short
     share = f"{vi} / maximum"
     rows = [
         {"Labels": capitalised(LABELLINGS.get(name, name))}
@@ -152,7 +121,7 @@ def _show_agreement(view: View) -> None:
 
 def _show_sweep(view: View) -> None:
     """Show how modules change with the resolution, when asked to; it is worked out step by step."""
-    measured, options = view.measured, view.options(ResolutionSweepOptions, resolutions=RESOLUTIONS)
+    measured, options = view.measured, view.options(figures.ResolutionSweepOptions, resolutions=RESOLUTIONS)
     heading("Across resolutions", simulated=view.subject.simulated)
 
     def is_done(value: float) -> bool:
@@ -168,7 +137,12 @@ def _show_sweep(view: View) -> None:
         doing="Resolution",
     )
     if done := RESOLUTIONS if whole else done:
-        show(view, resolution_sweep, view.options(ResolutionSweepOptions, resolutions=done), key="resolution_curves")
+        show(
+            view,
+            figures.resolution_sweep,
+            view.options(figures.ResolutionSweepOptions, resolutions=done),
+            key="resolution_curves",
+        )
 
 
 def _show_measures(view: View, options: NamedModuleOptions) -> None:
@@ -176,18 +150,20 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
     heading("Compared with real groups", terms=("system-segregation",))
     study = study_modules(view.settings, options, view.atlas, subject=view.subject, kind=view.measured.kind)
     own = view.measured.modules(options).measures
-    shown = {name: about for name, about in measure_columns(view.atlas.labels).items() if about[0].shown}
+    shown = {name: about for name, about in known.measure_columns(view.atlas.labels).items() if about[0].shown}
     called = [
         f"{measure.short}, {LABELLINGS.get(labelling, labelling)}" if labelling else measure.short
         for measure, labelling in shown.values()
     ]
     subject = f"{view.subject.id}, simulated" if view.subject.simulated else view.subject.id
-    table = pd.DataFrame({"Measure": called, subject: [_as_shown(own.get(name)) for name in shown]})
+    # A count as it is, a share with three digits.
+    values = {name: str(value) if isinstance(value, int) else f"{value:.3f}" for name, value in own.items()}
+    table = pd.DataFrame({"Measure": called, subject: [values.get(name, "not defined") for name in shown]})
     if study.measures is not None:
-        known = study.measures.set_index("measure")
+        groups = study.measures.set_index("measure")
         for group in abide_groups():
             table[f"ABIDE {group}, real"] = [
-                _spread(known, group, name, counts=measure.counts) for name, (measure, _) in shown.items()
+                _spread(groups, group, name, counts=measure.counts) for name, (measure, _) in shown.items()
             ]
     show_table(table, key="measures", alt="Measures of the modules beside those of real groups")
     if study.with_defaults:
@@ -196,18 +172,11 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
             key="norm_settings",
             icon=":material/settings_backup_restore:",
             on_click=choose,
-            args=(ConnectomeSettings(), ModuleOptions()),
+            args=(ConnectomeSettings(), known.ModuleOptions()),
         )
     defined = cited(" ".join(dict.fromkeys(measure.definition for measure, _ in shown.values())))
     whose = "Segregation is that of the Louvain modules, not of the functional networks."
     caption(f"{study.note} {defined} {whose}")
-
-
-def _as_shown(value: float | None) -> str:
-    """A count as it is, a share with three digits, nothing where there is none."""
-    if value is None:
-        return "not defined"
-    return str(value) if isinstance(value, int) else f"{value:.3f}"
 
 
 def _spread(study: pd.DataFrame, group: str, name: str, *, counts: bool) -> str:
@@ -220,10 +189,10 @@ def _spread(study: pd.DataFrame, group: str, name: str, *, counts: bool) -> str:
 
 def _show_roles(view: View) -> None:
     """Show the cartography of regions, and its table."""
-    heading(role_map.name, simulated=view.subject.simulated, terms=("participation", "within-module-z"))
+    heading(figures.role_map.name, simulated=view.subject.simulated, terms=("participation", "within-module-z"))
     options = view.options(NamedModuleOptions)
-    show(view, role_map, options, key="roles")
-    measures = {key: measure.short for key, measure in REGION_MEASURES.items()}
+    show(view, figures.role_map, options, key="roles")
+    measures = {key: measure.short for key, measure in known.REGION_MEASURES.items()}
     columns = {"region": "Region", "module": "Module", **measures, "role_name": "Role"}
     show_table(
         view.measured.modules(options).roles[list(columns)].rename(columns=columns),
@@ -250,9 +219,9 @@ def _test_modularity(view: View) -> None:
     if not whole:
         return
     try:
-        show(view, modularity_against_chance, options, key="modularity_null")
+        show(view, figures.modularity_against_chance, options, key="modularity_null")
     except InputError as error:  # nothing is wrong with a graph without connections
-        st.info(plain(str(error)))
+        st.info(escape_markdown(str(error)))
 
 
 def _measure_small_world(view: View) -> None:
@@ -267,9 +236,9 @@ def _measure_small_world(view: View) -> None:
     )
     if whole:
         with st.container(horizontal=True):
-            for title, value in small_world_indices(pooled_small_world(measured, options)).items():
+            for title, value in figures.small_world_indices(figures.pooled_small_world(measured, options)).items():
                 st.metric(title, value, width="content", border=True)
-        show(view, small_worldness, options)
+        show(view, figures.small_worldness, options)
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

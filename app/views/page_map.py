@@ -7,7 +7,7 @@ from pathlib import Path
 from biobgt.base.wording import COVARIATES, USUAL_COVARIATES, adjusted_for
 from biobgt.hubs.evidence import ABIDE, study_people
 from biobgt.model.benchmark.linear import kinds_of_baselines
-from session.export_list import listed_figures
+from session.exports import listed_figures
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class _PageEntry:
     @property
     def script(self) -> str:
         """The file that Streamlit runs, as seen from ``Home.py``."""
-        parted = Path(__file__).with_name(self.name).is_dir()
+        parted = (Path(__file__).with_name(self.name) / "page.py").is_file()
         return f"views/{self.name}/page.py" if parted else f"views/{self.name}.py"
 
 

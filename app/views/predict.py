@@ -12,34 +12,17 @@ from biobgt import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.kept import Key
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
-from biobgt.figures.models import (
-    AskedModelOptions,
-    SubjectProbabilityOptions,
-    cohort_reliability,
-    cohort_roc,
-    subject_probability,
-    too_few_words,
-)
+from biobgt.figures import models as figures
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.results.measured import Measured
 from biobgt.training.card_text import CardText, observed_share
 from biobgt.training.tables import CohortResults
 from session.cohorts import OWN
 from session.view import View, current_view
-from session.work import work_through
-from views.shared.models import ask_to_confirm_atlas, no_models, pick_readout, show_headline
-from views.shared.options import ask
-from views.shared.panels import SIDE_BY_SIDE, show_beside
-from views.shared.widgets import (
-    caption,
-    explained,
-    heading,
-    input_errors_shown,
-    plain,
-    show,
-    show_remarks,
-    show_table,
-)
+from views.shared import widgets
+from views.shared.figures import SIDE_BY_SIDE, show, show_beside
+from views.shared.options import ask, ask_to_confirm_atlas, pick_readout, work_through
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 
 _NO_PREDICTION = "no prediction"
 
@@ -47,10 +30,10 @@ _NO_PREDICTION = "no prediction"
 def show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Predict", help=explained("calibration", "out-of-fold"))
+    st.title("Predict", help=widgets.explained("calibration", "out-of-fold"))
     st.warning(f"**{NOT_A_DIAGNOSIS}**", icon=":material/medical_information:")
     if not installed_models():
-        no_models()
+        widgets.no_models()
         return
     model = view.chosen_model
     if model is None:
@@ -59,20 +42,20 @@ def show_page() -> None:
             f"No trained model is on this cohort's atlas, {view.atlas.title} with {view.atlas.n_regions} regions. "
             f"There are models on {listed(atlases)}."
         )
-        st.info(plain(said), icon=":material/info:")
+        st.info(escape_markdown(said), icon=":material/info:")
         return
     if model.readouts:
         network, model = model, pick_readout(view, model)
         if model is None:
             return
-        st.markdown(plain(_controls_words(network, model)))
-    heading(plain(f"Model {model.name}"), simulated=model.simulated)
-    show_headline(model.card)
+        st.markdown(escape_markdown(_controls_words(network, model)))
+    heading(escape_markdown(f"Model {model.name}"), simulated=model.simulated)
+    widgets.show_headline(model.card)
     if not view.cohort.atlas_is_sure:
         ask_to_confirm_atlas(view.cohort, key="confirm_atlas_predict")
         return
     if said := model.refusal(view.cohort):
-        st.info(plain(said), icon=":material/info:")
+        st.info(escape_markdown(said), icon=":material/info:")
         return
     caption(CardText(model.card).members)
     for show_part in (_show_subject, _show_cohort, _show_results):
@@ -93,7 +76,7 @@ def _controls_words(network: InstalledModel, model: InstalledModel) -> str:
 def _heading(text: str, model: InstalledModel, *, simulated: bool) -> None:
     """A section's title; what a simulated model says of real subjects is marked too, and not for simulated subjects."""
     by = ", by a model of simulated patients" if model.simulated and not simulated else ""
-    heading(plain(f"{text}{by}"), simulated=simulated or model.simulated)
+    heading(escape_markdown(f"{text}{by}"), simulated=simulated or model.simulated)
 
 
 def _show_subject(view: View, model: InstalledModel) -> None:
@@ -103,7 +86,7 @@ def _show_subject(view: View, model: InstalledModel) -> None:
     if (
         not view.measured.is_kept(Measured.prediction, model)
         and view.loaded.key == OWN
-        and not st.button(plain(f"Predict {subject.id}"), icon=":material/play_arrow:", key="predict_subject")
+        and not st.button(escape_markdown(f"Predict {subject.id}"), icon=":material/play_arrow:", key="predict_subject")
     ):
         return
     said = view.measured.prediction(model)
@@ -111,22 +94,24 @@ def _show_subject(view: View, model: InstalledModel) -> None:
         raise InputError(said["warning"])
     if said["warning"]:
         caution = f"Caution: {said['warning']}. Do not rely on the probabilities below."
-        st.warning(plain(caution), icon=":material/warning:")
+        st.warning(escape_markdown(caution), icon=":material/warning:")
     with st.container(horizontal=True):
         for group in model.group_names:
-            st.metric(plain(f"Probability of {group}"), f"{said[f'p_{group}']:.0%}", border=True, width="content")
+            st.metric(
+                escape_markdown(f"Probability of {group}"), f"{said[f'p_{group}']:.0%}", border=True, width="content"
+            )
     # Of two groups the patients are the question, of three the user says.
     fixed = {"model": model.name, "model_sha256": model.sha256}
     if len(model.group_names) == 2:
         fixed["group"] = model.group_names[1]
     else:
-        ask(SubjectProbabilityOptions, "group", cohort=model.cohort)
-    options = view.options(SubjectProbabilityOptions, **fixed)
+        ask(figures.SubjectProbabilityOptions, "group", cohort=model.cohort)
+    options = view.options(figures.SubjectProbabilityOptions, **fixed)
     if not is_trained_on(said["warning"]):  # how often such probabilities are right is known of new subjects only
         known, group = model.groups, options.group or model.group_names[-1]
         share = observed_share(known.labels, known.probabilities, model.group_names, float(said[f"p_{group}"]), group)
-        st.markdown(plain(f"{share} {CardText(model.card).calibration}"))
-    show(view, subject_probability, options, key="place")
+        st.markdown(escape_markdown(f"{share} {CardText(model.card).calibration}"))
+    show(view, figures.subject_probability, options, key="place")
 
 
 def _show_cohort(view: View, model: InstalledModel) -> None:
@@ -165,7 +150,7 @@ def _show_predictions(view: View, model: InstalledModel, table: pd.DataFrame) ->
     remarks = table.assign(refused=said.where(without, ""), warning=said.mask(without, ""))
     columns = {"subject": "Subject", "group": "Group", "prediction": "Most probable", "warning": "Flag"}
     shares = {f"p_{group}": f"P {group}" for group in model.group_names}
-    show_table(
+    widgets.show_table(
         shown.rename(columns=columns | shares).round(3),
         key="predictions",
         placeholder="–",
@@ -180,7 +165,7 @@ def _show_predictions(view: View, model: InstalledModel, table: pd.DataFrame) ->
         f"Predicted by {by}: {len(table) - refused} of {len(view.cohort)} {whose}, {unlike} with a warning."
         f"{left_out} {NOT_A_DIAGNOSIS}"
     )
-    show_remarks(remarks, {"refused": _NO_PREDICTION.capitalize(), "warning": "Warning"})
+    widgets.show_remarks(remarks, {"refused": _NO_PREDICTION.capitalize(), "warning": "Warning"})
     trained = "Simulated: the model was trained on simulated patients. " if model.simulated else ""
     subjects = "Simulated subjects. " if view.cohort.simulated else ""
     st.download_button(
@@ -200,11 +185,11 @@ def _show_results(view: View, model: InstalledModel) -> None:
     if not len(found.labels) or None in said:
         return
     if not found.is_enough:
-        caption(f"{too_few_words(view.cohort, model)} Groups are set on the page Subjects.")
+        caption(f"{figures.too_few_words(view.cohort, model)} Groups are set on the page Subjects.")
         return
     heading("How well the model does in this cohort", simulated=view.cohort.simulated or model.simulated)
-    asked = AskedModelOptions(model=model.name, model_sha256=model.sha256)
-    show_beside(view, (cohort_roc, asked, ""), (cohort_reliability, asked, ""))
+    asked = figures.AskedModelOptions(model=model.name, model_sha256=model.sha256)
+    show_beside(view, (figures.cohort_roc, asked, ""), (figures.cohort_reliability, asked, ""))
     groups = tuple((subject.id, subject.group) for subject in view.cohort)
     key = Key("results_beside_card", (model.identity, groups), "Comparing with the card…", 8)
     table = view.measured.keep(key, lambda: found.table(model.card))

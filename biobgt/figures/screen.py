@@ -1,6 +1,6 @@
 """The pen for the screen: a drawing becomes plotly's dictionary of traces and layout.
 
-Nothing here needs plotly itself: it checks every value that it is given, which takes longer than drawing. Texts of a
+No drawing needs plotly itself: it checks every value that it is given, which takes longer than drawing. Texts of a
 drawing are plain, so here is the one place where they are escaped. Every mark has one function, in :data:`_PENS`.
 """
 
@@ -107,7 +107,7 @@ def draw_on_screen(drawing: draw.Drawing) -> Dictionary:
     Returns
     -------
     dict
-        ``data`` and ``layout``, as plotly takes them. Arrays are arrays: :func:`packed` makes bytes of them.
+        ``data`` and ``layout``, as plotly takes them. Arrays are arrays: :func:`page_contents` makes bytes of them.
     """
     sheet = _Sheet(drawing)
     layout = _frame(drawing)
@@ -206,12 +206,12 @@ def compact(contents: Dictionary, *, height: int) -> Dictionary:
     return {**contents, "layout": frame}
 
 
-def packed(value: Any) -> Any:
+def _packed(value: Any) -> Any:
     """The same with numbers as bytes, which a browser reads at once and which take half of their letters."""
     if isinstance(value, Mapping):
-        return {name: packed(one) for name, one in value.items()}
+        return {name: _packed(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [packed(one) for one in value]
+        return [_packed(one) for one in value]
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.name == "int64" and (not value.size or np.abs(value).max() < 2**31):
@@ -220,6 +220,49 @@ def packed(value: Any) -> Any:
         return value.tolist()
     shape = {"shape": ", ".join(map(str, value.shape))} if value.ndim > 1 else {}
     return {"dtype": _TYPED[value.dtype.name], "bdata": base64.b64encode(value.tobytes()).decode(), **shape}
+
+
+def page_contents(drawing: Drawing, *, small: int = 0) -> Dictionary:
+    """A drawing as a page of the app keeps it: numbers as bytes, and plotly's template, which the page's theme fills.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    small : int
+        Height in px of a drawing for a third of a page; 0 for a whole one.
+    """
+    from plotly.io import templates  # takes a while, and only pages need it
+
+    contents = draw_on_screen(drawing)
+    contents = _packed(compact(contents, height=small) if small else contents)
+    contents["layout"]["template"] = templates[templates.default].to_plotly_json()
+    return contents
+
+
+def plotly_figure(contents: Dictionary, **layout: Any) -> Any:
+    """What was drawn before as a figure of plotly, as ``st.plotly_chart`` takes it; of a dictionary it would check all.
+
+    Parameters
+    ----------
+    contents : dict
+        Not to be changed, because sessions share it.
+    **layout
+        In the place of what its layout says.
+    """
+    from plotly.basedatatypes import BaseFigure
+
+    shown = {**contents, "layout": {**contents["layout"], **layout}}
+
+    class Drawn(BaseFigure):  # type: ignore[misc]
+        """Streamlit asks it for its contents, and for nothing else."""
+
+        def __init__(self) -> None:
+            pass
+
+        def to_dict(self) -> Dictionary:
+            return shown
+
+    return Drawn()
 
 
 def _plain(text: str) -> str:

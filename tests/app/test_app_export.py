@@ -1,7 +1,6 @@
 """The export: figures are added under their pictures, arranged, previewed, and bundled; own subjects stay theirs."""
 
 import io
-import zipfile
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -17,25 +16,23 @@ from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export.graph_files import GRAPH_FORMATS
-from biobgt.export.making import PanelFiles, _make_figure, make_files, options_in_full
+from biobgt.export.making import PanelFiles, _make_figure, options_in_full
 from biobgt.figures.groups import ModuleComparisonOptions, group_module_flow
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
 from biobgt.figures.modules import ResolutionSweepOptions, modularity_against_chance, resolution_sweep
-from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import pretrained_names
 from biobgt.modules.measures import NullGraphOptions
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
+from session import exports as export_results
 from session import view as keys
 from session.cohorts import OWN
-from session.export_list import figure_request
+from session.exports import _StoppableCohort, figure_request
 from session.view import GLASS, LoadedCohort, View
-from views.export import results as export_results
-from views.export.results import _StoppableCohort
 from views.page_map import PAGES
-from views.shared import widgets
+from views.shared import figures
 
 BUTTONS = {
     "subjects": {"connectivity": "connectivity_heatmap", "series": "series_carpet"}
@@ -66,7 +63,7 @@ def exported(page) -> list[FigureRequest]:
 def with_list(page, *requests):
     """Open the page of exports with these figures on its list."""
     page.session_state[keys.EXPORT_LIST] = list(requests)
-    return page.switch_page("views/export/page.py").run()
+    return page.switch_page("views/export.py").run()
 
 
 def bare_view(key="ad"):
@@ -132,7 +129,7 @@ def test_no_figure_of_subjects_is_without_its_export(own_page):
 
 
 def test_no_figure_of_hubs_is_without_its_export(own_page, monkeypatch):
-    monkeypatch.setattr(widgets, "_picture", lambda *_: (DOT, "A picture."))
+    monkeypatch.setattr(figures, "_draw_picture", lambda *_: (DOT, "A picture."))
     page = own_page("hubs")
     for kind in ("3d", "glass", "five"):
         page.segmented_control(key="brain_shown").set_value(kind).run()
@@ -213,7 +210,7 @@ def test_figures_are_arranged_and_previewed_as_the_journal_wants_them(open_page)
     ((request, style, _), files) = next(iter(page.session_state[keys.EXPORT_MADE].items()))
     png, caption = files.pictures["png"], files.caption
     assert (request, style.width_mm) == (requests[0], 174.0)
-    assert Image.open(io.BytesIO(png)).width == round(174 / 25.4 * export_results.PREVIEW_DPI)
+    assert Image.open(io.BytesIO(png)).width == round(174 / 25.4 * export_results._PREVIEW_DPI)
     assert caption in captions(page)
     assert len(page.session_state[keys.EXPORT_MADE]) == 1
     assert not style.titles
@@ -253,7 +250,7 @@ def test_figures_are_the_panels_of_one(open_page):
     assert_no_error(page)
     (made,) = _panels(page).values()
     assert made.request.panels == tuple(requests[::-1])
-    assert Image.open(io.BytesIO(made.pictures["png"])).width == round(85 / 25.4 * export_results.PREVIEW_DPI)
+    assert Image.open(io.BytesIO(made.pictures["png"])).width == round(85 / 25.4 * export_results._PREVIEW_DPI)
     assert f"85.0 × {made.size_mm[1]:.1f} mm. a, Simulated subject sim-AD-001" in captions(page)
     page.button(key="export_bundle_start").click().run()
     assert_no_error(page)
@@ -303,18 +300,6 @@ def test_lists_of_two_sessions_are_apart(open_page):
     assert keys.EXPORT_LIST not in other.session_state
 
 
-def test_bundle_of_the_page_is_a_zip_with_everything():
-    cohort = demo_cohort("ad", n_per_group=2)
-    ref = CohortRef("ad", demo=True, n_per_group=2)
-    files = make_files(cohort, FigureRequest("hub_scatter", ref, "sim-AD-001"), style=PaperStyle(), formats=["svg"])
-    with zipfile.ZipFile(
-        io.BytesIO(export_results.bundle_file([files], {ref: cohort}, PaperStyle(), False, None))
-    ) as archive:
-        assert {"make_figures.sh", "methods.md", "references.bib", "captions.md", "provenance.json"} <= set(
-            archive.namelist()
-        )
-
-
 def test_figures_of_a_model_are_added_and_previewed(open_page):
     if "adsim-aal90" not in pretrained_names():
         pytest.skip("the trained model adsim-aal90 is not on this machine")
@@ -322,7 +307,7 @@ def test_figures_of_a_model_are_added_and_previewed(open_page):
     page.button(key="roc_export").click().run()
     (request,) = exported(page)
     assert (request.figure, request.cohort.model, request.subject) == ("roc", True, None)
-    page.switch_page("views/export/page.py").run()
+    page.switch_page("views/export.py").run()
     assert_no_error(page)
     assert badges(page) >= 2
     assert "sensitivity against 1 − specificity" in captions(page)
@@ -331,7 +316,7 @@ def test_figures_of_a_model_are_added_and_previewed(open_page):
 # In place of a glass brain, where only its buttons matter.
 def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
     monkeypatch.setattr(NullGraphOptions, "null_graphs", 3)
-    monkeypatch.setattr(widgets, "_picture", lambda *_: (DOT, "A picture."))
+    monkeypatch.setattr(figures, "_draw_picture", lambda *_: (DOT, "A picture."))
     page = own_page("modules")
     assert_all_can_be_added(page, 4)
     for key in ("sweep_start", "modularity_test_start"):

@@ -25,7 +25,7 @@ from biobgt.results.tables import analyse_hubs
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
 from views.page_map import PAGES
-from views.shared import widgets
+from views.shared import figures
 
 CURVES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
 FIGURES = (
@@ -368,7 +368,7 @@ def count_pictures(monkeypatch):
         drawn.append((figure.key, measured.subject.id, options.gamma))
         return pixel, figure(measured, options).for_paper(PaperStyle()).caption
 
-    monkeypatch.setattr(widgets, "_picture", draw)
+    monkeypatch.setattr(figures, "_draw_picture", draw)
     yield drawn
     loaded_cohorts._demo.clear()
 

@@ -27,7 +27,7 @@ from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
 from session.cohorts import OWN
 from session.view import GLASS, LoadedCohort
-from views.shared import widgets
+from views.shared import figures
 
 
 @pytest.fixture(scope="module")
@@ -248,8 +248,8 @@ def test_brain_shows_modules_by_name_and_colour(open_modules, cohort, graph, mod
 
 def test_glass_brain_is_drawn_once(open_modules, monkeypatch):
     drawn = []
-    draw = widgets._picture
-    monkeypatch.setattr(widgets, "_picture", lambda *figure: drawn.append(1) or draw(*figure))
+    draw = figures._draw_picture
+    monkeypatch.setattr(figures, "_draw_picture", lambda *figure: drawn.append(1) or draw(*figure))
     page = open_modules(seed="77")
     page.segmented_control(key="brain_kind").set_value(GLASS).run()
     assert_no_error(page)

@@ -33,10 +33,11 @@ from biobgt.modules.measures import ModuleOptions
 from biobgt.readers.fetch import FetchOptions
 from biobgt.results.measured import Measured
 from session.cohorts import OWN
-from session.view import EXPORT_LIST, EXPORT_LOOK, TOUR, LoadedCohort
+from session.view import EXPORT_LIST, LoadedCohort
 from views.page_map import PAGES
+from views.shared.figures import _height_rule
 from views.shared.sidebar import STOPS
-from views.shared.widgets import _height_rule, explained
+from views.shared.widgets import explained
 
 VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
 
@@ -56,7 +57,7 @@ WIDGETS = ("number_input", "selectbox", "segmented_control", "toggle", "select_s
 OPTIONS_OF_PAGES = {
     "images": ("subjects", ImageOptions, "{}0", {"labels"}),
     "fetching": ("subjects", FetchOptions, "fetch_{}", {"mirror"}),
-    "look": ("export", PaperStyle, EXPORT_LOOK + "{}", {"height_mm"}),
+    "look": ("export", PaperStyle, "export_" + "{}", {"height_mm"}),
 }
 STARTS = {"n_subjects": 20}  # where a page starts elsewhere than a script
 APP = Path(__file__).resolve().parents[2] / "app"
@@ -383,7 +384,7 @@ def toured(open_page):
 
     def toured(step: int, name: str = "export"):
         page = open_page(name)
-        page.session_state[TOUR] = step
+        page.session_state["tour_step"] = step
         return page.run()
 
     return toured
@@ -425,7 +426,7 @@ def test_next_goes_to_the_next_page(toured) -> None:
 def test_skip_ends_it(toured) -> None:
     page = toured(4)
     page.button(key="tour_skip").click().run()
-    assert TOUR not in page.session_state
+    assert "tour_step" not in page.session_state
     assert keys(page) == set()
     assert page.title[0].value == "Export"
 
@@ -433,7 +434,7 @@ def test_skip_ends_it(toured) -> None:
 def test_last_stop_leads_to_ones_own_subjects(toured) -> None:
     page = toured(4)
     page.button(key="tour_end").click().run()
-    assert TOUR not in page.session_state
+    assert "tour_step" not in page.session_state
     assert page.title[0].value == "Subjects"
 
 
@@ -455,7 +456,7 @@ def test_every_option_is_asked_for_as_it_is_declared(open_page, case):
     page = open_page("subjects")
     if where == "export":
         page.session_state[EXPORT_LIST] = [FigureRequest("hub_curves", CohortRef("ad", demo=True), "sim-NC-001")]
-        page.switch_page("views/export/page.py").run()
+        page.switch_page("views/export.py").run()
     assert_no_error(page)
     shown = widgets_of(page)
     for name, one in kind.declared().items():

@@ -38,9 +38,9 @@ from biobgt.modules import structure as finding
 from biobgt.results import measured as measured_graph
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
+from session import exports as export_results
 from session.cohorts import OWN
-from session.view import EXPORT_FORMATS, EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
-from views.export import results as export_results
+from session.view import EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
 from views.page_map import PAGES
 
 HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
@@ -157,7 +157,7 @@ def test_nothing_is_computed_when_one_comes_back(calls, page, n_regions, asked, 
     if page == "predict":
         session.run()  # the subject is above the cohort, and shown when that was predicted
     shown = len(session.get("plotly_chart"))
-    session.switch_page("views/models.py" if page == "export" else "views/export/page.py").run()
+    session.switch_page("views/models.py" if page == "export" else "views/export.py").run()
     calls.clear()
     session.switch_page(PAGES[page].script).run()
     assert_no_error(session)
@@ -389,7 +389,7 @@ def test_previews_of_the_export(open_own, cohort, interrupt) -> None:
 
 
 def test_zip_of_the_export(open_own, cohort, interrupt) -> None:
-    page = open_own("export", cohort, **{EXPORT_LIST: own_requests(cohort), EXPORT_FORMATS: ["svg"]})
+    page = open_own("export", cohort, **{EXPORT_LIST: own_requests(cohort), "export_formats": ["svg"]})
     done = interrupt(export_results, "make_files", after=2)
     page.button(key="export_bundle_start").click().run()
     page = stop(page, "export_bundle", done, after=2, total=3)

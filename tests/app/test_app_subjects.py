@@ -19,13 +19,13 @@ from biobgt.data.atlas import BUNDLED, BundledAtlas, numbered_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
-from biobgt.readers.project import Project, open_project
+from biobgt.readers.project import Project, open_project, save_project
 from session.cohorts import OWN, UploadedFiles, own_cohort, read_uploaded
 from session.link import link_of, link_of_project, saved_view
-from session.view import FITTING, NEXT_COHORT, OWN_COHORT, LoadedCohort, View, cohort_behind, linked_options
-from views.shared.widgets import plain
-from views.subjects.table import GROUP, ID, TICK, _apply
-from views.subjects.upload import _file_name, _project_file
+from session.view import NEXT_COHORT, OWN_COHORT, LoadedCohort, View, linked_options
+from views.shared.widgets import escape_markdown
+from views.subjects.page import _apply
+from views.subjects.upload import _file_name
 
 ATLAS = load_atlas("schaefer100")
 ABSENT = (3, 10, 55, 70, 99)
@@ -58,7 +58,7 @@ def test_reasons_and_remarks_are_whole_and_no_markdown(open_page, series) -> Non
     page.run()
     assert_no_error(page)
     refused, remarks = (table.value for table in page.table)
-    assert refused["File"].tolist() == [plain(broken)]
+    assert refused["File"].tolist() == [escape_markdown(broken)]
     assert "pear" in refused["Why it was refused"][0]
     quality = page.session_state["own_cohort"].quality
     sentences = [sentence for column in ("warnings", "notes") for sentence in quality[column] if sentence]
@@ -400,9 +400,8 @@ def test_tables_on_the_page_of_subjects(hostile: Cohort) -> None:
 
 def test_groups_that_are_set_in_the_table_come_back_as_they_were(hostile: Cohort, monkeypatch) -> None:
     changed: list[Cohort] = []
-    monkeypatch.setattr("views.subjects.table.change_own_cohort", changed.append)
-    monkeypatch.setattr("views.subjects.table.st.rerun", lambda: None)
-    edited = pd.DataFrame({TICK: [False, False], ID: ["'=1+1", "'@b"], GROUP: ["'=AD", None]})
+    monkeypatch.setattr("session.cohorts.change_own_cohort", changed.append)
+    edited = pd.DataFrame({"ticked": [False, False], "subject": ["'=1+1", "'@b"], "group": ["'=AD", None]})
     _apply(hostile, edited, None, removing=False)
     assert {subject.id: subject.group for subject in changed[0]} == {"=1+1": "=AD", "@b": None}
     assert own_cohort() is None
@@ -472,7 +471,13 @@ def make_cohort(name: str, *, seed: int = 0) -> Cohort:
 
 def content_of(cohort: Cohort, *, chosen=HUBS | MODULES, settings=SETTINGS) -> bytes:
     view = View(LoadedCohort("own", cohort), cohort.subjects[1], settings, chosen)
-    return _project_file(cohort, settings, saved_view(view), cohort.name)
+    return project_file(view)
+
+
+def project_file(view: View) -> bytes:
+    stream = io.BytesIO()
+    save_project(view.cohort, view.settings, saved_view(view), stream)
+    return stream.getvalue()
 
 
 def open_in(page, content: bytes, name: str = "study.biobgt"):
@@ -513,8 +518,7 @@ def test_saving_what_was_opened_gives_the_same_file(open_page) -> None:
     page.switch_page("views/modules.py").run()
     page.switch_page("views/subjects/page.py").run()
     view = page.session_state["view"]
-    again = _project_file(view.cohort, view.settings, saved_view(view), view.cohort.name)
-    assert again == content
+    assert project_file(view) == content
 
 
 def other_value(one: Option, cohort: Cohort) -> Plain:
@@ -529,7 +533,10 @@ def other_value(one: Option, cohort: Cohort) -> Plain:
 
 def test_project_keeps_every_choice_that_a_link_keeps() -> None:
     cohort = demo_cohort("ad", n_per_group=2)
-    asked = {name: cohort_behind(one, FITTING, cohort) for name, one in linked_options().items()}
+    asked = {
+        name: View(LoadedCohort("ad", cohort), cohort.subjects[1], SETTINGS).cohort_behind(one)
+        for name, one in linked_options().items()
+    }
     chosen = {name: other_value(one, asked[name]) for name, one in linked_options().items()}
     view = View(LoadedCohort("ad", cohort), cohort.subjects[1], SETTINGS, chosen)
     assert len(chosen) > 40
@@ -605,7 +612,7 @@ def test_changes_by_hand_are_in_the_file(open_page) -> None:
     next(button for button in page.button if button.label == "Remove the ticked subjects").click().run()
     assert_no_error(page)
     view = page.session_state["view"]
-    saved = open_project(io.BytesIO(_project_file(view.cohort, view.settings, {}, "second"))).cohort
+    saved = open_project(io.BytesIO(project_file(view))).cohort
     assert [(subject.id, subject.group) for subject in saved] == [("lab-1", "patients"), ("lab-2", "AD")]
     assert saved.notes[-1] == "Removed by hand: 1 subject (lab-0)."
 

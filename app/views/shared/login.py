@@ -13,15 +13,15 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from biobgt.base.serving import USERS_VARIABLE, LoginThrottle, admitted_users, may_enter, shared_password
 from session.server import audit, browser_of, is_served_to_others, let_in
-from session.view import LOGGED_IN
-from views.shared.widgets import caption, input_errors_shown, plain
+from views.shared.widgets import caption, escape_markdown, input_errors_shown
 
+_LOGGED_IN = "logged_in"  # under which the session keeps who is
 _SHARED = "shared password"
 
 
 def ask_for_login() -> None:
     """Go on for who is logged in, or has no need to; show the wall to others and end the run."""
-    if not is_served_to_others() or LOGGED_IN in st.session_state:
+    if not is_served_to_others() or _LOGGED_IN in st.session_state:
         return
     st.title("BioBGT Explorer")
     with input_errors_shown():
@@ -29,14 +29,14 @@ def ask_for_login() -> None:
             _ask_openid()
         else:
             _ask_password()
-    if LOGGED_IN not in st.session_state:
+    if _LOGGED_IN not in st.session_state:
         st.stop()
     st.rerun()
 
 
 def show_logout() -> None:
     """Say who is logged in, and offer to log out, where an account says who it is."""
-    user = st.session_state.get(LOGGED_IN)
+    user = st.session_state.get(_LOGGED_IN)
     if user not in (None, _SHARED):
         caption(f"Logged in as {user}.")
         _offer_logout()
@@ -62,7 +62,7 @@ def _ask_openid() -> None:
         f"The account {email or 'without an address'} may not use this server. Its administrator lists the accounts "
         f"that may in {USERS_VARIABLE}."
     )
-    st.error(plain(said), icon=":material/block:")
+    st.error(escape_markdown(said), icon=":material/block:")
     _offer_logout()
 
 
@@ -104,7 +104,7 @@ def _enter(user: str) -> None:
     context = get_script_run_ctx()
     if context is not None:
         let_in(context.session_id, user, browser_of(st.context.cookies))
-    st.session_state[LOGGED_IN] = user
+    st.session_state[_LOGGED_IN] = user
     if user != _SHARED:
         audit("login", user=user, address=_address(), result="ok")
 

@@ -1,20 +1,33 @@
-"""Widgets made of options: what an option is called, what it means and what it may be stands with the option."""
+"""What pages ask: options as widgets, what only the user knows of a model or an atlas, whether long work shall begin.
+
+What an option is called, what it means and what it may be stands with the option. Long work is done in steps: it waits
+for a click or starts by itself, shows how far it is, and can be stopped. Every step keeps its result, so that work that
+was stopped, or was interrupted by another choice, goes on where it was.
+"""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import floor, log10
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort
 from biobgt.base.options import LARGEST_SEED, Option, Options, Plain
-from session.view import for_widget, is_offered, usable
+from biobgt.base.wording import counted
+from biobgt.data.edits import confirm_atlas
+from biobgt.model.installed import InstalledModel, unsure_atlas
+from session.cohorts import change_own_cohort
+from session.view import ModelPageOptions, View, for_widget, from_widget, usable
+from views.shared.widgets import escape_markdown
 
-MOST_IN_A_ROW = 4  # choices side by side; more of them are a list to open
-FEW_STEPS = 8  # a slider of so few needs less room
-SHORT_SLIDER_WIDTH, SLIDER_WIDTH, NUMBER_WIDTH = 140, 265, 140
-LIST_WIDTH = 300  # a labelling by its whole name
+_MOST_IN_A_ROW = 4  # choices side by side; more of them are a list to open
+_FEW_STEPS = 8  # a slider of so few needs less room
+_SHORT_SLIDER_WIDTH, _SLIDER_WIDTH, _NUMBER_WIDTH = 140, 265, 140
+_LIST_WIDTH = 300  # a labelling by its whole name
+
+_Step = TypeVar("_Step")
 
 
 def ask(kind: type[Options], *names: str, cohort: Cohort, disabled: bool = False) -> None:
@@ -67,10 +80,10 @@ def ask_for(
     disabled : bool
     """
     key, offered = one.link, list(one.offered(cohort))
-    value = st.session_state.get(key, one.default_for(cohort))
-    value = tuple(value) if isinstance(value, list) else value
-    if key not in st.session_state or not is_offered(one, value, cohort):
-        st.session_state[key] = for_widget(usable(one, value, cohort))
+    value = from_widget(st.session_state.get(key, one.default_for(cohort)))
+    shown = usable(one, value, cohort)
+    if key not in st.session_state or shown != value:
+        st.session_state[key] = for_widget(shown)
     said = text or one.text
     _draw(one, offered, key=key, label=label, text=lambda chosen: cohort.kind.named(said(chosen)), disabled=disabled)
 
@@ -120,28 +133,31 @@ def _draw(
         st.multiselect(title, offered, format_func=text, **about)
     elif isinstance(one.default, bool) and not one.shown:
         st.toggle(title, **about)
-    elif one.steps is not None and len(offered) > MOST_IN_A_ROW and not one.in_a_row:
-        slider = SLIDER_WIDTH if len(offered) > FEW_STEPS else SHORT_SLIDER_WIDTH
+    elif one.steps is not None and len(offered) > _MOST_IN_A_ROW and not one.in_a_row:
+        slider = _SLIDER_WIDTH if len(offered) > _FEW_STEPS else _SHORT_SLIDER_WIDTH
         st.select_slider(title, offered, format_func=text, width=slider, **about)
-    elif one.types[0] in (int, float) and not _of_a_list(one):
-        _draw_number(one, title, width=width or NUMBER_WIDTH, **about)
-    elif _fits_a_row(one, offered):
+    elif one.types[0] in (int, float) and not _is_listed(one):
+        # A number within the option's bounds; what must be above a bound is a step above it at least.
+        if one.types == (int,):
+            about |= {"min_value": int(one.low or 0), "max_value": int(one.high or LARGEST_SEED), "step": 1}
+        else:
+            step = one.step or 1.0
+            about |= {"min_value": one.low if one.above is None else one.above + step, "step": step}
+            about |= {"max_value": None if one.high is None else float(one.high), "format": number_format(step)}
+            about |= {"value": None} if one.default is None else {}  # empty, and not the least
+        st.number_input(title, width=width or _NUMBER_WIDTH, **about)
+    elif (one.in_a_row and one.steps is not None) or (
+        len(offered) <= _MOST_IN_A_ROW and one.default is not None and (one.choices_of is None or one.in_a_row)
+    ):
         st.segmented_control(title, offered, format_func=text, required=True, **about)
     else:
-        usual = NUMBER_WIDTH if one.types == (int,) else LIST_WIDTH
+        usual = _NUMBER_WIDTH if one.types == (int,) else _LIST_WIDTH
         st.selectbox(title, offered, format_func=text, width=width or usual, **about)
 
 
-def _draw_number(one: Option, title: str, **about: Any) -> None:
-    """A number within the option's bounds; what must be above a bound is a step above it at least."""
-    if one.types == (int,):
-        st.number_input(title, min_value=int(one.low or 0), max_value=int(one.high or LARGEST_SEED), step=1, **about)
-        return
-    step = one.step or 1.0
-    low = one.low if one.above is None else one.above + step
-    high = None if one.high is None else float(one.high)
-    begins: dict[str, Any] = {"value": None} if one.default is None else {}  # empty, and not the least
-    st.number_input(title, min_value=low, max_value=high, step=step, format=number_format(step), **begins, **about)
+def _is_listed(one: Option) -> bool:
+    """Whether an option is one of some values, instead of any number."""
+    return one.steps is not None or one.choices is not None or one.choices_of is not None
 
 
 def number_format(step: float) -> str:
@@ -149,13 +165,103 @@ def number_format(step: float) -> str:
     return f"%.{max(0, -floor(log10(step)))}f"
 
 
-def _fits_a_row(one: Option, offered: Sequence[Plain]) -> bool:
-    if one.in_a_row and one.steps is not None:
+def pick_readout(view: View, network: InstalledModel) -> InstalledModel | None:
+    """Ask which cohort's readout of a network is meant; None as long as nobody has said."""
+    st.markdown(
+        escape_markdown(
+            f"{network.name} was trained on {counted(len(network.readouts), 'cohort')} and has a readout for each. "
+            "Choose the one whose controls the subjects are to be compared with."
+        )
+    )
+    ask_for(
+        ModelPageOptions.declared()["readout"],
+        network.cohort,
+        text=lambda name: f"{name}: {', '.join(network.readouts[name])}" if name else "Choose a cohort",
+    )
+    chosen = view.options(ModelPageOptions).readout
+    return network.readout(chosen) if chosen in network.readouts else None
+
+
+def ask_to_confirm_atlas(cohort: Cohort, *, key: str) -> None:
+    """Say that only the number of regions tells the atlas, and let the user confirm it before a model is applied."""
+    st.warning(escape_markdown(unsure_atlas(cohort)), icon=":material/help:")
+    if st.button(escape_markdown(f"Yes, they are the regions of {cohort.atlas.title}, in its order"), key=key):
+        change_own_cohort(confirm_atlas(cohort))
+
+
+def work_through(
+    steps: Sequence[_Step],
+    do: Callable[[_Step], object],
+    is_done: Callable[[_Step], bool],
+    *,
+    key: str,
+    start: str,
+    doing: str,
+    automatic: bool = False,
+) -> bool:
+    """Do what is left to do, or offer to; true when nothing is left.
+
+    Parameters
+    ----------
+    steps : sequence
+        Each takes a second or two at most, for between two of them the work can be stopped.
+    do : callable
+        Does one step and keeps its result.
+    is_done : callable
+        Whether there is a step's result.
+    key : str
+        Unique on the page.
+    start : str
+        What the button says that starts the work.
+    doing : str
+        What the bar says is counted: "Subject" gives "Subject 3 of 40".
+    automatic : bool
+        Start without a click, until the user stops it.
+    """
+    left, total = [step for step in steps if not is_done(step)], len(steps)
+    if not left:
         return True
-    few = len(offered) <= MOST_IN_A_ROW
-    return few and one.default is not None and (one.choices_of is None or one.in_a_row)
+    place, wanted = st.empty(), f"{key}_wanted"
+    with place.container():
+        if not st.session_state.get(wanted, automatic):
+            label = start if len(left) == total else f"{start}: {len(left)} of {total} left"
+            begin = partial(st.session_state.update, {wanted: True})
+            st.button(label, key=f"{key}_start", icon=":material/play_arrow:", on_click=begin)
+            return False
+        bar = bar_with_stop(key, partial(st.session_state.update, {wanted: False}))
+        for number, step in enumerate(left, start=total - len(left)):
+            bar.progress(number / total, text=f"{doing} {number + 1} of {total}")
+            do(step)
+    place.empty()
+    if not automatic:  # another subject, or other settings, are another question
+        st.session_state.pop(wanted, None)
+    return True
 
 
-def _of_a_list(one: Option) -> bool:
-    """Whether an option is one of some values, instead of any number."""
-    return one.steps is not None or one.choices is not None or one.choices_of is not None
+def bar_with_stop(key: str, on_stop: Callable[[], None]) -> DeltaGenerator:
+    """Show a bar to be moved on, and the button beside it that stops the work when the bar is next moved.
+
+    Parameters
+    ----------
+    key : str
+        Unique on the page.
+    on_stop : callable
+        Keeps in the session that the work is not wanted; else the next run would start it again.
+    """
+    with st.container(horizontal=True, vertical_alignment="center"):
+        bar = st.progress(0.0, width="stretch")
+        st.button("Stop", key=f"{key}_stop", icon=":material/stop:", on_click=on_stop)
+    return bar
+
+
+def move_on(bar: DeltaGenerator, what: str, done: int, total: int) -> None:
+    """Say on a bar how many of how many are done: "Read 3 of 40".
+
+    Parameters
+    ----------
+    bar : DeltaGenerator
+    what : str
+        Before the numbers: "Read".
+    done, total : int
+    """
+    bar.progress(done / total, text=f"{what} {done} of {total}")

@@ -4,13 +4,14 @@ Its choices open from the link, last for the session whatever page is shown, and
 """
 
 from math import inf
+from typing import Any
 
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
 from biobgt.base.references import cited, in_brackets, sorted_terms
 from biobgt.base.wording import NOT_A_DIAGNOSIS
-from biobgt.data.graph import LEVELS, ThresholdRule, levels_of
+from biobgt.data.graph import LEVELS, ConnectivityKind, ThresholdRule, levels_of
 from biobgt.model.installed import fitting_model, installed_models
 from session.cohorts import DEFAULT_COHORT, OWN, cohort_titles, load
 from session.link import Link, link_of, read_link, write_address
@@ -19,24 +20,25 @@ from session.view import (
     FITTING,
     IN_EVERY_LINK,
     LEVEL_KEYS,
-    LINK_OPENED,
-    LINK_PROBLEMS,
     MODEL,
     NEXT_COHORT,
     NEXT_LINK,
     REGION,
     SUBJECT,
-    TOUR,
     VIEW,
     View,
     choose,
-    follow_cohort,
     for_widget,
+    linked_options,
     session_choices,
 )
 from views.page_map import PAGES
 from views.shared.options import ask, number_format
-from views.shared.widgets import caption, explained, plain, simulated_badge
+from views.shared.widgets import caption, escape_markdown, explained, simulated_badge
+
+# Under which the session keeps what of a link could not be used, and the address as it was then; and how far the tour
+# is, counted from 0, which is absent where no tour is made.
+_LINK_PROBLEMS, _LINK_OPENED, _TOUR = "link_problems", "link_opened", "tour_step"
 
 
 def show_sidebar() -> View:
@@ -55,7 +57,7 @@ def show_sidebar() -> View:
         )
         loaded = load(key)
         if VIEW in st.session_state and st.session_state[VIEW].cohort is not loaded.cohort:
-            follow_cohort(st.session_state[VIEW].cohort, loaded.cohort)
+            _follow_cohort(st.session_state[VIEW].cohort, loaded.cohort)
         if loaded.cohort.simulated:
             simulated_badge()
         subject = loaded.cohort[_pick_subject(loaded.cohort)]
@@ -67,7 +69,11 @@ def show_sidebar() -> View:
         _offer_glossary()
         st.caption(NOT_A_DIAGNOSIS)
     st.session_state[VIEW] = view
-    _share(view)
+    link = link_of(view)
+    write_address(link)
+    opened = st.session_state.setdefault(_LINK_OPENED, link)
+    if link == opened and st.session_state[_LINK_PROBLEMS]:  # said until the view changes
+        st.warning(escape_markdown(" ".join(st.session_state[_LINK_PROBLEMS])), icon=":material/link_off:")
     return view
 
 
@@ -87,23 +93,34 @@ def _open_link() -> None:
     """Take the first run's choices from the address, and a page's request for another view from its last run."""
     if COHORT not in st.session_state:
         link = read_link(st.query_params)
-        _follow(link.checked(load(link.cohort).cohort))
+        _follow_link(link.checked(load(link.cohort).cohort))
     if NEXT_COHORT in st.session_state:
         st.session_state[COHORT] = st.session_state.pop(NEXT_COHORT)
     if NEXT_LINK in st.session_state:
-        _follow(st.session_state.pop(NEXT_LINK))
-        st.session_state.pop(LINK_OPENED, None)  # what could not be used is said again until the view changes
+        _follow_link(st.session_state.pop(NEXT_LINK))
+        st.session_state.pop(_LINK_OPENED, None)  # what could not be used is said again until the view changes
 
 
-def _follow(link: Link) -> None:
-    st.session_state.update({COHORT: link.cohort, SUBJECT: link.subject, LINK_PROBLEMS: link.problems})
+def _follow_link(link: Link) -> None:
     cohort = load(link.cohort).cohort
     always = [one for kind in IN_EVERY_LINK for one in kind.declared().values() if one.link]
-    defaults = {one.link: one.default_for(cohort) for one in always}
-    choices = {**defaults, REGION: "", **link.choices}
-    st.session_state.update({MODEL: link.model} | {name: for_widget(value) for name, value in choices.items()})
+    choices = {one.link: one.default_for(cohort) for one in always} | {REGION: "", **link.choices}
+    st.session_state.update({COHORT: link.cohort, SUBJECT: link.subject, MODEL: link.model})
+    st.session_state.update({name: for_widget(value) for name, value in choices.items()})
+    st.session_state[_LINK_PROBLEMS] = link.problems
     choose(link.settings)
     st.session_state.pop(VIEW, None)  # what a link says stays, also where the view before it started with the same
+
+
+def _follow_cohort(before: Cohort, now: Cohort) -> None:
+    """Where a choice is what one cohort starts with, show what the next one starts with: its own networks, for one."""
+    chosen = session_choices()
+    for name, one in linked_options().items():
+        if not one.of_model and name in chosen and chosen[name] == one.default_for(before):
+            st.session_state[name] = for_widget(one.default_for(now))
+    if before.kind.functional != now.kind.functional:  # a level of one is none of the other
+        st.session_state["threshold"] = now.kind.threshold
+        st.session_state[LEVEL_KEYS["absolute"]] = levels_of(now.kind)["absolute"].default
 
 
 def _pick_subject(cohort: Cohort) -> str:
@@ -122,15 +139,14 @@ def _pick_subject(cohort: Cohort) -> str:
 def _pick_model(cohort: Cohort) -> str:
     """Ask for the model; which one fits a cohort depends on its atlas and groups."""
     models = installed_models()
-    names = list(models)
-    if st.session_state.get(MODEL, FITTING) not in names:
+    if st.session_state.get(MODEL, FITTING) not in models:
         st.session_state[MODEL] = FITTING
-    fitting = fitting_model(cohort, models)
-    if not names:
+    if not models:
         return FITTING
+    fitting = fitting_model(cohort, models)
     return st.selectbox(
         "Model",
-        [FITTING, *names],
+        [FITTING, *models],
         format_func=lambda name: name or (f"{fitting} (fits the cohort)" if fitting else "none fits the cohort"),
         key=MODEL,
         persist_state="session",
@@ -140,39 +156,22 @@ def _pick_model(cohort: Cohort) -> str:
 def _pick_settings(cohort: Cohort) -> ConnectomeSettings:
     st.markdown("**Brain graph**", help=explained("brain-graph", "threshold"))
     ask(ConnectomeSettings, "estimator", "sign", "threshold", cohort=cohort)
-    level = _pick_level(st.session_state["threshold"], cohort)
+    level = _pick_level(st.session_state["threshold"], cohort.kind)
     ask(ConnectomeSettings, "backbone", cohort=cohort)
     chosen = {name: st.session_state[name] for name in ConnectomeSettings.declared() if name != "level"}
     return ConnectomeSettings(level=level, **chosen)
 
 
-def _pick_level(rule: ThresholdRule, cohort: Cohort) -> float:
+def _pick_level(rule: ThresholdRule, kind: ConnectivityKind) -> float:
     """Each rule remembers its own level; weights without an upper end are typed."""
     if rule not in LEVELS:
         return ConnectomeSettings().level
-    about = levels_of(cohort.kind)[rule]
-    if about.high == inf:
-        return st.number_input(
-            about.title, min_value=about.low, format="%g", key=LEVEL_KEYS[rule], persist_state="session"
-        )
-    return st.slider(
-        about.title,
-        min_value=about.low,
-        max_value=about.high,
-        step=about.step,
-        format="percent" if about.in_percent else number_format(about.step),
-        key=LEVEL_KEYS[rule],
-        persist_state="session",
-    )
-
-
-def _share(view: View) -> None:
-    """Write the view to the address, and say what of the opened link could not be used, until the view changes."""
-    link = link_of(view)
-    write_address(link)
-    opened = st.session_state.setdefault(LINK_OPENED, link)
-    if link == opened and st.session_state[LINK_PROBLEMS]:
-        st.warning(plain(" ".join(st.session_state[LINK_PROBLEMS])), icon=":material/link_off:")
+    level = levels_of(kind)[rule]
+    about: dict[str, Any] = {"min_value": level.low, "key": LEVEL_KEYS[rule], "persist_state": "session"}
+    if level.high == inf:
+        return float(st.number_input(level.title, format="%g", **about))
+    shown = "percent" if level.in_percent else number_format(level.step)
+    return float(st.slider(level.title, max_value=level.high, step=level.step, format=shown, **about))
 
 
 # A tour of five pages: one sentence on what each shows, above it, until one has seen all or had enough.
@@ -196,7 +195,7 @@ def show_tour(page: str) -> None:
     page : str
         The name of the page that is shown.
     """
-    step = st.session_state.get(TOUR)
+    step = st.session_state.get(_TOUR)
     if step is None:
         return
     stop, last = PAGES[STOPS[step]], step == len(STOPS) - 1
@@ -211,15 +210,15 @@ def show_tour(page: str) -> None:
                 label, key, target = f"Next: {PAGES[STOPS[step + 1]].title}", "tour_next", step + 1
             forward = st.button(label, key=key, type="primary")
             if st.button("Skip the tour" if not last else "End the tour", key="tour_skip", type="tertiary"):
-                del st.session_state[TOUR]
+                del st.session_state[_TOUR]
                 st.rerun()
     if forward and target == len(STOPS):
-        del st.session_state[TOUR]
+        del st.session_state[_TOUR]
         st.switch_page(PAGES["subjects"].script)
     elif forward:
         _go_to(target)
 
 
 def _go_to(step: int) -> None:
-    st.session_state[TOUR] = step
+    st.session_state[_TOUR] = step
     st.switch_page(PAGES[STOPS[step]].script)

@@ -1,42 +1,30 @@
-"""Pieces that several pages show: badges, figures with their captions, sentences about bad input, bug reports.
+"""Pieces that several pages show: headings, badges, captions, tables, sentences about bad input, bug reports.
 
-Text that came from a file or an address is never taken for Markdown or HTML: it goes through :func:`plain`.
+Text that came from a file or an address is never taken for Markdown or HTML: it goes through :func:`escape_markdown`.
 """
 
 import logging
 import platform
 import re
 import traceback
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
-from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
-from plotly.basedatatypes import BaseFigure
-from plotly.io import templates
 
 import biobgt
 from biobgt import InputError
 from biobgt.base.files import safe_table
-from biobgt.base.kept import Key
-from biobgt.base.options import Options
 from biobgt.base.references import GLOSSARY
 from biobgt.base.wording import counted
-from biobgt.export import FigureRequest
-from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.register import Figure
-from biobgt.figures.screen import ScreenHeight, compact, draw_on_screen, height_by_width, packed
-from biobgt.results.measured import Measured
-from session.export_list import add_to_export, figure_request, is_in_export
-from session.view import View
+from biobgt.model.pretrained import is_doubtful
 
-LARGE_HEIGHT = 680
-SCREEN_DPI = 220
-PICTURE_MM = 174.0
-KEPT_DRAWINGS = 256  # a tenth of a megabyte each; twenty sessions may look at subjects of one demo
+TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
+TWO_GROUPS = "Choose two different groups."
+_NAMED_SUBJECTS = 5  # by a remark; of more the number is given
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&@^=\"'/])")
 # Addresses, icons and emoji are recognised even in escaped text, unless something invisible parts them.
 _AUTOMATIC = re.compile(r"(:(?=[\w/])|\bwww(?=\.)|@)", re.IGNORECASE)
@@ -44,7 +32,7 @@ _WORD_JOINER = "\u2060"
 _LOG = logging.getLogger("biobgt.app")
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape text of unknown origin, so that Markdown shows it as it is, on one line."""
     parted = _AUTOMATIC.sub(rf"\1{_WORD_JOINER}", " ".join(text.split()))
     return _MARKDOWN.sub(r"\\\1", parted)
@@ -52,7 +40,7 @@ def plain(text: str) -> str:
 
 def caption(text: str, **about: Any) -> None:
     """Show plain text in small letters."""
-    st.caption(plain(text), **about)
+    st.caption(escape_markdown(text), **about)
 
 
 def simulated_badge() -> None:
@@ -62,7 +50,8 @@ def simulated_badge() -> None:
 
 def explained(*terms: str) -> str | None:
     """What terms of the glossary mean, a sentence each, for the help of a heading that uses them first; or None."""
-    return "\n\n".join(f"**{plain(GLOSSARY[key].term)}**: {plain(GLOSSARY[key].short)}" for key in terms) or None
+    known = [GLOSSARY[key] for key in terms]
+    return "\n\n".join(f"**{escape_markdown(one.term)}**: {escape_markdown(one.short)}" for one in known) or None
 
 
 def heading(text: str, *, simulated: bool = False, terms: tuple[str, ...] = ()) -> None:
@@ -81,263 +70,13 @@ def heading(text: str, *, simulated: bool = False, terms: tuple[str, ...] = ()) 
             simulated_badge()
 
 
-class Drawing(BaseFigure):  # type: ignore[misc]
-    """A plotly figure that was drawn before: Streamlit asks it for its contents, and for nothing else."""
-
-    def __init__(self, contents: Mapping[str, Any]) -> None:
-        self._contents = contents
-
-    def to_dict(self) -> Mapping[str, Any]:
-        """What is sent to the browser; not to be changed, because sessions share it."""
-        return self._contents
-
-    def with_height(self, height: int | None) -> "Drawing":
-        """The same at another height, or at the one that the page gives it."""
-        return Drawing({**self._contents, "layout": {**self._contents["layout"], "height": height}})
-
-    @property
-    def height(self) -> int:
-        """In px; 0 where none is said."""
-        return self._contents["layout"].get("height") or 0
-
-
-def _show_figure(
-    figure: Drawing,
-    caption: str,
-    *,
-    key: str,
-    file_name: str,
-    on_pick: Callable[[int], None] | None = None,
-    export: FigureRequest | None = None,
-    height: ScreenHeight | None = None,
-) -> None:
-    """Show a plotly figure with its caption in words; its toolbar saves SVG, and a button enlarges it.
-
-    Parameters
-    ----------
-    figure : Drawing
-    caption : str
-        Also what a screen reader says.
-    key : str
-        Unique on the page.
-    file_name : str
-        Of the picture that the toolbar saves, without its extension.
-    on_pick : callable, optional
-        Told the region of a point that is clicked, counted from 0, as the point's ``customdata`` has it. Not of a
-        point in 3-D: plotly selects nothing there, and Streamlit is told of selections only.
-    export : FigureRequest, optional
-        Makes the figure for the paper; with it comes a button that adds it to the export.
-    height : ScreenHeight, optional
-        How the height follows the width of the page, for square maps.
-    """
-    config = {
-        "displaylogo": False,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-        "toImageButtonOptions": {"format": "svg", "filename": re.sub(r"[^\w.-]+", "_", file_name)},
-    }
-    if height is not None:
-        with st.container(key=f"{key}_frame"):
-            st.html(_height_rule(key, height))
-            st.plotly_chart(figure.with_height(None), key=key, config=config, alt=caption, height="stretch")
-    elif on_pick is None:
-        st.plotly_chart(figure, key=key, config=config, alt=caption)
-    else:
-        told = partial(_tell_pick, key, on_pick)
-        st.plotly_chart(figure, key=key, config=config, alt=caption, on_select=told, selection_mode="points")
-    if _caption_with_buttons(caption, key, export):
-        _enlarge(partial(_large_figure, figure, config, caption, key))
-
-
-def drawn_for_screen(
-    view: View,
-    figure: Figure,
-    options: Options,
-    *,
-    measured: Measured | None = None,
-    small: int = 0,
-) -> tuple[Drawing, str, ScreenHeight | None]:
-    """Draw a figure for the screen, or take what the same request gave before; with its caption and its height.
-
-    Parameters
-    ----------
-    view : View
-    figure : Figure
-        Of the register.
-    options : Options
-    measured : Measured, optional
-        What it is drawn of, where that is not the view's subject or cohort.
-    small : int
-        Height in px of a drawing for a third of a page; 0 for a whole one.
-    """
-    source = measured or view.measured
-
-    def draw() -> tuple[dict[str, Any], str, ScreenHeight | None]:
-        drawn = figure(source, options)
-        contents = draw_on_screen(drawn)
-        contents = packed(compact(contents, height=small) if small else contents)
-        contents["layout"]["template"] = templates[templates.default].to_plotly_json()  # the page's theme fills it
-        return contents, drawn.caption, height_by_width(drawn)
-
-    request = (figure, options, *_whom(view, figure), small)
-    contents, caption, height = source.keep(Key("drawing", request, most=KEPT_DRAWINGS), draw)
-    return Drawing(contents), caption, height
-
-
-def _whom(view: View, figure: Figure) -> tuple[Hashable, ...]:
-    """What a figure of the view depends on beside its options."""
-    if figure.of_model:
-        return ()
-    settings = view.settings if figure.of_graph else None
-    return view.subject.id if figure.of_subject else "", settings, view.loaded.people
-
-
-def show(
-    view: View,
-    figure: Figure,
-    options: Options,
-    *,
-    measured: Measured | None = None,
-    key: str | None = None,
-    on_pick: Callable[[int], None] | None = None,
-    as_picture: bool = False,
-    picture_mm: float = PICTURE_MM,
-) -> None:
-    """Show a figure of the register with its caption, its toolbar and its buttons.
-
-    Parameters
-    ----------
-    view : View
-    figure : Figure
-        Of the register.
-    options : Options
-    measured : Measured, optional
-        What it is drawn of, where that is not the view's subject or cohort.
-    key : str, optional
-        Unique on the page; by default that of the figure's kind.
-    on_pick : callable, optional
-        Told the region of a point that is clicked; see :func:`_show_figure`.
-    as_picture : bool
-        Show the drawing for paper; figures that have no other always do.
-    picture_mm : float
-        Width of that drawing, for letters of the right size where it does not take the width of the page.
-    """
-    key, request = key or figure.key, figure_request(view, figure, options, measured)
-    if as_picture or figure.on_paper_only:
-        about = (view.subject.id if figure.of_subject else "", view.loaded.people, request, picture_mm)
-        drawn, caption = (measured or view.measured).keep(
-            Key("picture", about, "Drawing…", 48),
-            lambda: _picture(figure, options, measured or view.measured, picture_mm),
-        )
-        _show_picture(drawn, caption, key, export=request)
-        return
-    whose = request.cohort.name if figure.of_model else view.subject.id if figure.of_subject else ""
-    name = f"{whose}_{key}" if whose and whose not in key else key
-    contents, caption, height = drawn_for_screen(view, figure, options, measured=measured)
-    _show_figure(contents, caption, key=key, file_name=name, on_pick=on_pick, export=request, height=height)
-
-
-def _height_rule(key: str, height: ScreenHeight) -> str:
-    """A rule of style by which a chart is as high as its square maps need at the width of the page."""
-    chart = ".st-key-" + re.sub(r"[^\w-]", "-", key, flags=re.ASCII)  # as Streamlit makes a class of a key
-    maps = f"min({height.largest}px, (100cqw - {height.beside}px) * {height.share:.5f})"
-    return (
-        f"<style>{chart}_frame {{container-type: inline-size}}"
-        f"{chart} {{height: calc({height.around}px + {maps}) !important; flex: none !important}}"
-        f"{chart} > div, {chart} .stPlotlyChart {{height: 100% !important}}</style>"
-    )
-
-
-def _picture(figure: Figure, options: Options, measured: Measured, width_mm: float) -> tuple[bytes, str]:
-    """A drawing for paper, sharp enough for a screen of twice the usual density, and its caption."""
-    from biobgt.figures.paper.pen import draw_on_paper  # brings matplotlib, which few pages need
-
-    style = PaperStyle(width_mm=width_mm, dpi=SCREEN_DPI, titles=True)
-    drawn = figure(measured, options).for_paper(style)
-    return _as_png(draw_on_paper(drawn, style), style=style), drawn.caption
-
-
-def _show_picture(picture: Any, caption: str, key: str, *, export: FigureRequest | None = None) -> None:
-    """Show a figure made for paper with its caption in words, and a button that enlarges it.
-
-    Parameters
-    ----------
-    picture : matplotlib Figure or bytes
-        Bytes are those of :func:`_as_png`, where a page keeps them.
-    caption : str
-        Also what a screen reader says.
-    key : str
-        Unique on the page.
-    export : FigureRequest, optional
-        As for :func:`_show_figure`.
-    """
-    png = picture if isinstance(picture, bytes) else _as_png(picture)
-    with st.container(key=key):
-        st.image(png, width="stretch", alt=caption)
-    if _caption_with_buttons(caption, key, export):
-        _enlarge(partial(st.image, png, width="stretch", alt=caption))
-
-
-def _as_png(figure: Any, *, style: PaperStyle | None = None) -> bytes:
-    """Write a matplotlib figure as PNG; by default sharp enough for a screen of twice the usual density."""
-    from biobgt.figures.paper.frame import save_figure  # brings matplotlib, which few pages need
-
-    buffer = BytesIO()
-    save_figure(figure, buffer, "png", style or PaperStyle(dpi=SCREEN_DPI))
-    return buffer.getvalue()
-
-
-def _caption_with_buttons(caption: str, key: str, export: FigureRequest | None) -> bool:
-    """The caption, and beside it the buttons; true in the run after a click on the one that enlarges."""
-    with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
-        st.caption(plain(caption))
-        with st.container(width="content", gap=None):
-            enlarge = st.button(
-                "Enlarge",
-                key=f"{key}_enlarge",
-                type="tertiary",
-                icon=":material/open_in_full:",
-            )
-            if export is not None:
-                added = is_in_export(export)
-                st.button(
-                    "Added" if added else "Add to export",
-                    key=f"{key}_export",
-                    type="tertiary",
-                    icon=":material/check:" if added else ":material/add:",
-                    disabled=added,
-                    on_click=add_to_export,
-                    args=(export,),
-                )
-    return enlarge
-
-
-def _enlarge(show: Callable[[], Any]) -> None:
-    # The decorator makes what it is given a dialog; called here, it opens at once.
-    st.dialog("Enlarged figure", width="large")(show)()
-
-
-def _large_figure(figure: Drawing, config: Mapping[str, Any], caption: str, key: str) -> None:
-    st.plotly_chart(
-        figure.with_height(max(LARGE_HEIGHT, figure.height)), key=f"{key}_large", config=dict(config), alt=caption
-    )
-    st.caption(plain(caption))
-
-
-def _tell_pick(key: str, on_pick: Callable[[int], None]) -> None:
-    """Find the region of the clicked point; a click that takes the selection back picks nothing."""
-    points = st.session_state[key].selection.points
-    if points and "customdata" in points[0]:
-        data = points[0]["customdata"]
-        on_pick(int(data[0] if isinstance(data, list | tuple) else data))
-
-
 @contextmanager
 def input_errors_shown() -> Iterator[None]:
     """Show what is wrong with the input as a sentence, and go on with the rest of the page."""
     try:
         yield
     except InputError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        st.error(escape_markdown(str(error)), icon=":material/error:")
 
 
 def show_bug(error: Exception) -> None:
@@ -348,31 +87,27 @@ def show_bug(error: Exception) -> None:
         "We are sorry. Please send us this report and say what you were doing.",
         icon=":material/bug_report:",
     )
-    st.code(_bug_report(error), language=None, wrap_lines=True)
-
-
-def _bug_report(error: Exception) -> str:
-    """Write the report: type, message, versions, and the places in the code, without paths or lines of files."""
-    places = [
-        f"  {_place(frame.filename)}:{frame.lineno} in {frame.name}"
-        for frame in traceback.extract_tb(error.__traceback__)
-    ]
+    frames = traceback.extract_tb(error.__traceback__)
+    # Without paths or lines of files.
+    places = [f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
     versions = f"biobgt {biobgt.__version__}, streamlit {st.__version__}, Python {platform.python_version()}"
-    return "\n".join([f"{type(error).__name__}: {error}", versions, *places])
+    report = "\n".join([f"{type(error).__name__}: {error}", versions, *places])
+    st.code(report, language=None, wrap_lines=True)
 
 
-def _place(filename: str) -> str:
-    """A file by its name alone; one of the many ``page.py`` by its page's name too."""
-    *_, folder, name = ("", *filename.replace("\\", "/").split("/"))
-    return f"{folder} {name}" if name == "page.py" else name
+def no_models() -> None:
+    """Say that there are no trained models here."""
+    st.info(
+        "No trained model is installed. Train one with `biobgt train`; models that come with the project "
+        "are in its folder `pretrained`.",
+        icon=":material/info:",
+    )
 
 
-# Sentences about files and subjects in tables whose lines break: a sentence that is cut off loses its advice.
-
-
-TABLE_HEIGHT, MOST_ROWS = 300, 7  # longer tables scroll
-TWO_GROUPS = "Choose two different groups."
-NAMED_SUBJECTS = 5  # by a remark; of more the number is given
+def show_headline(card: Mapping[str, Any]) -> None:
+    """Say first what a model is worth."""
+    icon = ":material/warning:" if is_doubtful(card) else ":material/fact_check:"
+    st.info(f"**{escape_markdown(card['headline'])}**", icon=icon)
 
 
 def show_table(
@@ -408,8 +143,8 @@ def show_table(
 
 
 def show_sentences(rows: Sequence[Mapping[str, str]], *, alt: str) -> None:
-    """Show a table whose lines break. It takes its cells for Markdown, and they hold names that came from files."""
-    cells = pd.DataFrame([{title: plain(text) for title, text in row.items()} for row in rows])
+    """Show a table whose lines break: a sentence that is cut off loses its advice. Cells are taken for Markdown."""
+    cells = pd.DataFrame([{title: escape_markdown(text) for title, text in row.items()} for row in rows])
     st.table(cells, hide_index=True, height=TABLE_HEIGHT if len(rows) > MOST_ROWS else "content", alt=alt)
 
 
@@ -423,27 +158,11 @@ def show_remarks(table: pd.DataFrame, levels: Mapping[str, str]) -> None:
     levels : mapping of str to str
         Columns of remarks, and what a remark in them is called.
     """
-    rows = [
-        {"Flag": level, "What it says": str(remark), "Subjects": _named(subjects.tolist())}
-        for column, level in levels.items()
-        for remark, subjects in table[table[column] != ""].groupby(column, sort=False)["subject"]
-    ]
+    rows = []
+    for column, level in levels.items():
+        for remark, subjects in table[table[column] != ""].groupby(column, sort=False)["subject"]:
+            few = len(subjects) <= _NAMED_SUBJECTS
+            named = ", ".join(subjects) if few else counted(len(subjects), "subject")
+            rows.append({"Flag": level, "What it says": str(remark), "Subjects": named})
     if rows:
         show_sentences(rows, alt="Remarks in full, and the subjects they are about")
-
-
-def _named(subjects: Sequence[str]) -> str:
-    more = len(subjects) - NAMED_SUBJECTS
-    return counted(len(subjects), "subject") if more > 0 else ", ".join(subjects)
-
-
-# What stands in the place of a brain where the atlas has no coordinates, and what can be done about it.
-
-
-NO_PLACES = "This atlas has no coordinates, so its regions cannot be drawn in the brain."
-HOW_TO_GET_PLACES = "On the page Subjects, choose a bundled atlas or add an atlas table with coordinates."
-
-
-def show_no_places() -> None:
-    """Say that the regions of the subjects' atlas cannot be drawn, and what to do."""
-    st.info(f"{NO_PLACES} {HOW_TO_GET_PLACES}", icon=":material/info:")

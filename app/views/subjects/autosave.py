@@ -16,23 +16,26 @@ from biobgt.base.wording import counted
 from biobgt.export import FigureRequest
 from biobgt.results.autosave import KEPT_DAYS, ROOM_FOR_RESULTS, Copies, Copy
 from biobgt.results.store import FolderStore
-from session.cohorts import OWN, brought_files, empty_uploaders, keep_own_cohort, own_cohort
-from session.export_list import keep_list, listed_figures
+from session.cohorts import OWN, brought_files, keep_own_cohort, own_cohort
+from session.exports import keep_list, listed_figures
 from session.link import link_of_project, saved_view
 from session.server import has_server, is_served_to_others, most_per_file_mb, most_per_session_mb
-from session.view import (
-    COPY_DISMISSED,
-    COPY_KEY,
-    COPY_OPENED,
-    COPY_PROBLEM,
-    COPY_SAVED,
-    COPY_SWITCH,
-    EDITION,
-    NEXT_LINK,
-    LoadedCohort,
-    View,
-)
-from views.shared.widgets import caption, input_errors_shown, plain
+from session.view import EDITION, NEXT_LINK, LoadedCohort, View
+from views.shared.widgets import caption, escape_markdown, input_errors_shown
+
+# Under which the session keeps the key of its copy; what the last one says; the one that this session opened, until its
+# own has taken its place; why none could be kept; that none is to be offered; and the switch.
+_KEY, _SAVED, _OPENED, _PROBLEM = "copy_key", "copy_saved", "copy_opened", "copy_problem"
+_DISMISSED, _SWITCH = "copy_dismissed", "copy_switch"
+
+
+class _Saved(NamedTuple):
+    """What a copy says, and of which edition its subjects are."""
+
+    edition: int
+    settings: ConnectomeSettings
+    view: Mapping[str, str]
+    figures: tuple[str, ...]
 
 
 def _copies_are_kept() -> bool:
@@ -51,14 +54,14 @@ def keep_copy(view: View) -> None:
         return
     own = own_cohort()
     if own is None or not Copies().on:
-        key = st.session_state.pop(COPY_KEY, None)
-        st.session_state.pop(COPY_SAVED, None)
+        key = st.session_state.pop(_KEY, None)
+        st.session_state.pop(_SAVED, None)
         if own is not None:
             own.store.beneath = None
         if key is not None:
             _forget(key)
         return
-    before: _Saved | None = st.session_state.get(COPY_SAVED)
+    before: _Saved | None = st.session_state.get(_SAVED)
     edition, figures = st.session_state.get(EDITION, 0), tuple(request.to_json() for request in listed_figures())
     if view.loaded.key == OWN or before is None:
         now = _Saved(edition, view.settings, saved_view(view), figures)
@@ -68,23 +71,14 @@ def keep_copy(view: View) -> None:
         _save(own, before, now)
 
 
-class _Saved(NamedTuple):
-    """What a copy says, and of which edition its subjects are."""
-
-    edition: int
-    settings: ConnectomeSettings
-    view: Mapping[str, str]
-    figures: tuple[str, ...]
-
-
 def _save(own: LoadedCohort, before: _Saved | None, now: _Saved) -> None:
-    key = st.session_state.setdefault(COPY_KEY, uuid4().hex)
+    key = st.session_state.setdefault(_KEY, uuid4().hex)
     copies, what = Copies(), (key, own.cohort, now.settings, now.view, now.figures)
-    st.session_state[COPY_SAVED] = now  # also where it fails: not tried again before something changes
+    st.session_state[_SAVED] = now  # also where it fails: not tried again before something changes
     with _problems_noted():
         if before is None or before.edition != now.edition:
             with st.spinner("Saving a copy of the subjects…"):
-                opened = st.session_state.pop(COPY_OPENED, "")
+                opened = st.session_state.pop(_OPENED, "")
                 if own.store.beneath is None:  # else the same numbers, and perhaps other groups
                     place = copies.take_results(key, opened)
                     own.store.beneath = FolderStore(place, own.measurements_sha256, room=ROOM_FOR_RESULTS)
@@ -92,12 +86,12 @@ def _save(own: LoadedCohort, before: _Saved | None, now: _Saved) -> None:
                 copies.forget(opened)
         else:
             copies.save(*what, same_subjects=True)
-        st.session_state.pop(COPY_PROBLEM, None)
+        st.session_state.pop(_PROBLEM, None)
 
 
 def offer_copies() -> None:
     """Offer what an earlier session had, while nothing was brought in this one."""
-    if not _copies_are_kept() or own_cohort() is not None or brought_files() or COPY_DISMISSED in st.session_state:
+    if not _copies_are_kept() or own_cohort() is not None or brought_files() or _DISMISSED in st.session_state:
         return
     found: Sequence[Copy] = ()
     with _problems_noted():
@@ -115,7 +109,7 @@ def offer_copies() -> None:
             if opened:
                 with input_errors_shown():
                     _open(copy.key)
-        dismiss = partial(st.session_state.update, {COPY_DISMISSED: True})
+        dismiss = partial(st.session_state.update, {_DISMISSED: True})
         st.button("Not now", key="dismiss_copies", type="tertiary", on_click=dismiss)
 
 
@@ -129,8 +123,7 @@ def _open(key: str) -> None:
             requests.append(FigureRequest.from_json(text))
     keep_list(list(dict.fromkeys(requests)))
     st.session_state[NEXT_LINK] = link_of_project(project)
-    st.session_state[COPY_OPENED] = key
-    empty_uploaders()
+    st.session_state[_OPENED] = key
     st.rerun()
 
 
@@ -145,7 +138,7 @@ def _problems_noted() -> Iterator[None]:
     try:
         yield
     except (OSError, InputError) as error:
-        st.session_state[COPY_PROBLEM] = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        st.session_state[_PROBLEM] = getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
 def show_keeping() -> None:
@@ -155,14 +148,14 @@ def show_keeping() -> None:
         f"{4 * most_per_file_mb()}` raises this; `biobgt info PATH` reads files of any size in a terminal."
     )
     caption(_kept_sentence())
-    if problem := st.session_state.get(COPY_PROBLEM):
+    if problem := st.session_state.get(_PROBLEM):
         said = f"The copy of your subjects could not be written or deleted ({problem}). Save a project to keep them."
-        st.warning(plain(said), icon=":material/save:")
+        st.warning(escape_markdown(said), icon=":material/save:")
     if _copies_are_kept():
-        st.session_state[COPY_SWITCH] = Copies().on
+        st.session_state[_SWITCH] = Copies().on
         st.toggle(
             "Keep a copy on this machine, to open after a reload or a crash",
-            key=COPY_SWITCH,
+            key=_SWITCH,
             on_change=_switch,
             help="Switching this off deletes the copies.",
         )
@@ -188,5 +181,5 @@ def _kept_sentence() -> str:
 
 def _switch() -> None:
     with _problems_noted():
-        Copies().switch(on=bool(st.session_state[COPY_SWITCH]))
-        st.session_state.pop(COPY_SAVED, None)
+        Copies().switch(on=bool(st.session_state[_SWITCH]))
+        st.session_state.pop(_SAVED, None)

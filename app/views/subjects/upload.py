@@ -8,13 +8,13 @@ from functools import partial
 
 import streamlit as st
 
-from biobgt import ChoiceNeeded, Cohort, ConnectomeSettings, ImageOptions, InputError, ReadOptions
+from biobgt import ChoiceNeeded, ImageOptions, InputError, ReadOptions
 from biobgt.base.wording import counted
 from biobgt.data.atlas import BUNDLED, UNKNOWN_ATLAS
 from biobgt.readers import readable_suffixes
 from biobgt.readers.discover import printable
 from biobgt.readers.phenotypes import TABLE_SUFFIXES
-from biobgt.readers.project import PROJECT_SUFFIX, save_project
+from biobgt.readers.project import PROJECT_SUFFIX, open_project, save_project
 from biobgt.readers.recognise import ATLAS_SUFFIXES
 from session.cohorts import (
     OWN,
@@ -22,36 +22,27 @@ from session.cohorts import (
     UploadedFiles,
     brought_files,
     earlier_subjects,
-    empty_uploaders,
     keep_own_cohort,
-    open_uploaded_project,
     own_cohort,
     read_uploaded,
     take_in,
 )
 from session.link import link_of_project, saved_view
-from session.view import (
-    ADDING,
-    ANSWERED_FILES,
-    ANSWERS,
-    ATTEMPT,
-    BATCH,
-    EDITION,
-    NEXT_LINK,
-    PROJECT_ATTEMPT,
-    UPLOADERS,
-    View,
-)
-from session.work import bar_with_stop, move_on
-from views.shared.options import ask_here, in_a_row
-from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, caption, plain, show_table
+from session.view import ANSWERS, ATTEMPT, BATCH, EDITION, NEXT_LINK, UPLOADERS, View
+from views.shared.options import ask_here, bar_with_stop, in_a_row, move_on
+from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, caption, escape_markdown, show_table
 from views.subjects.autosave import show_keeping
 
+# Under which the session keeps whether files are added to what is loaded, the files that the answers are about, and the
+# last file that could not be opened as a project, and why.
+_ADDING, _ANSWERED_FILES, _PROJECT_ATTEMPT = "adding", "answered_files", "project_attempt"
 OWN_TABLE, OWN_TABLE_TITLE = "own table", "My own atlas table"
 UNKNOWN_TITLE = "Another atlas, or not known"
 UNKNOWN_IN_LIST = f"{UNKNOWN_TITLE}: regions are numbered"
 _OWN_NAME = "Your files"
+_LONGEST_NAME = 80  # of a project
 _RECOGNISE = "recognise"
+_STOPPED = "not read, reading was stopped"
 _WIDTH = 440  # px, of what is asked about images: titles are sentences
 
 
@@ -82,7 +73,10 @@ def ask_for_files() -> UploadedFiles | None:
         with adding:
             _ask_whether_to_add(files)
         choices = [_RECOGNISE, *BUNDLED, OWN_TABLE, UNKNOWN_ATLAS]
-        atlas = st.selectbox("Atlas", choices, format_func=_atlas_title, key=f"atlas{uploads}")
+        titles = {name: f"{about.title}, {about.n_regions} regions" for name, about in BUNDLED.items()}
+        titles |= {_RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: OWN_TABLE_TITLE}
+        titles |= {UNKNOWN_ATLAS: UNKNOWN_IN_LIST}
+        atlas = st.selectbox("Atlas", choices, format_func=titles.__getitem__, key=f"atlas{uploads}")
         table = ask_for_atlas_table(f"table{uploads}") if atlas == OWN_TABLE else None
         labels, image = _ask_about_images(uploads)
         show_keeping()
@@ -102,15 +96,8 @@ def ask_for_files() -> UploadedFiles | None:
         atlas_table=table,
         label_image=labels,
         image=image,
-        answers=_answers_about(files),
+        answers=_answers_about(frozenset(upload.file_id for upload in files)),
     )
-
-
-def _atlas_title(name: str) -> str:
-    if name in BUNDLED:
-        return f"{BUNDLED[name].title}, {BUNDLED[name].n_regions} regions"
-    others = {_RECOGNISE: "Recognise it from region names or file names", OWN_TABLE: OWN_TABLE_TITLE}
-    return others.get(name, UNKNOWN_IN_LIST)
 
 
 def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
@@ -133,18 +120,18 @@ def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
 
 def _ask_whether_to_add(files: Sequence[Upload]) -> None:
     """Ask what becomes of the subjects that were loaded before these files, if there are any."""
-    own, batch = own_cohort(), st.session_state.get(BATCH)
-    loaded = None if own is None else own.cohort
-    earlier = earlier_subjects(loaded, batch, frozenset(upload.file_id for upload in files))
+    own = own_cohort()
+    loaded, file_ids = None if own is None else own.cohort, frozenset(upload.file_id for upload in files)
+    earlier = earlier_subjects(loaded, st.session_state.get(BATCH), file_ids)
     if earlier is None:
         return
-    st.session_state.setdefault(ADDING, True)
+    st.session_state.setdefault(_ADDING, True)
     titles = {True: f"added to the {counted(len(earlier), 'subject')} loaded", False: "read instead of them"}
     st.radio(
         "New files are",
         list(titles),
         format_func=titles.__getitem__,
-        key=ADDING,
+        key=_ADDING,
         horizontal=True,
         help="Subjects that stay loaded keep the groups that you set; subjects that you removed stay removed.",
     )
@@ -158,38 +145,29 @@ def ask_for_atlas_table(key: str) -> Upload | None:
     return table
 
 
-# Reading the files that were uploaded: once, with a way to stop it, and with the reader's questions to the user.
-
-
 @dataclass(frozen=True)
 class _Attempt:
-    """The last reading: of what, and the question or the sentence it ended with, if it did not end well, or at all."""
+    """The last reading: of what, and the question or the sentence it ended with, if it did not end well, or at all.
+
+    ``state`` is what the files wait for; empty once they are subjects.
+    """
 
     signature: tuple[object, ...]
+    state: str = ""
     question: ChoiceNeeded | None = None
     problem: str | None = None
-    stopped: bool = False
-
-    @property
-    def state(self) -> str | None:
-        """What the files wait for; None once they are subjects."""
-        if self.question is not None:
-            return "waiting for your answer"
-        if self.problem is not None:
-            return "could not be read"
-        return "not read, reading was stopped" if self.stopped else None
 
 
 def read_once(uploaded: UploadedFiles) -> None:
     """Read what was uploaded, unless that was just done; the sidebar shows it from the next run on."""
-    adding = bool(st.session_state.get(ADDING, True))
+    adding = bool(st.session_state.get(_ADDING, True))
     signature = (*uploaded.signature(), adding)
     attempt: _Attempt | None = st.session_state.get(ATTEMPT)
     if attempt is not None and attempt.signature == signature:
         return
     place = st.empty()
     with place.container():
-        stopped = _Attempt(signature, stopped=True)
+        stopped = _Attempt(signature, _STOPPED)
         bar = bar_with_stop("reading", partial(st.session_state.update, {ATTEMPT: stopped}))
     try:
         read = read_uploaded(uploaded, name=_OWN_NAME, progress=partial(move_on, bar, "Read"))
@@ -197,12 +175,12 @@ def read_once(uploaded: UploadedFiles) -> None:
         own, batch = own_cohort(), st.session_state.get(BATCH)
         loaded = None if own is None else own.cohort
         cohort, taken = take_in(read, loaded, batch, file_ids=uploaded.file_ids, adding=adding)
-        keep_own_cohort(cohort)
+        keep_own_cohort(cohort, from_uploaders=True)
         st.session_state[BATCH] = taken
     except ChoiceNeeded as question:
-        st.session_state[ATTEMPT] = _Attempt(signature, question=question)
+        st.session_state[ATTEMPT] = _Attempt(signature, "waiting for your answer", question)
     except InputError as error:
-        st.session_state[ATTEMPT] = _Attempt(signature, problem=str(error))
+        st.session_state[ATTEMPT] = _Attempt(signature, "could not be read", problem=str(error))
     else:
         st.session_state[ATTEMPT] = _Attempt(signature)
         st.rerun()
@@ -212,15 +190,15 @@ def read_once(uploaded: UploadedFiles) -> None:
 def show_attempt() -> None:
     """Show the reader's question, or why nothing was read."""
     attempt: _Attempt = st.session_state.get(ATTEMPT) or _Attempt(())
-    if attempt.stopped:
+    if attempt.state == _STOPPED:
         st.info("Reading was stopped. No subjects were added.", icon=":material/stop:")
         again = partial(st.session_state.pop, ATTEMPT, None)
         st.button("Read the files", key="reading_start", icon=":material/play_arrow:", on_click=again)
     if attempt.problem is not None:
-        st.error(plain(attempt.problem), icon=":material/error:")
+        st.error(escape_markdown(attempt.problem), icon=":material/error:")
+    answers = st.session_state.get(ANSWERS, {})
     if attempt.question is not None:
-        _ask(attempt.question)
-    answers = st.session_state.get(ANSWERS)
+        _ask(attempt.question, answers)
     if answers:
         said = "; ".join(f"{option}: {_choice_title(option, choice)}" for option, choice in answers.items())
         caption(f"Your answers: {said}.")
@@ -230,7 +208,7 @@ def show_attempt() -> None:
 def show_waiting_files(files: Sequence[Upload]) -> bool:
     """List the files that became no subjects, and what they wait for; false where all were read."""
     attempt: _Attempt | None = st.session_state.get(ATTEMPT)
-    if attempt is None or attempt.state is None:
+    if attempt is None or not attempt.state:
         return False
     st.subheader("Your files")
     st.caption(f"No subjects yet from {counted(len(files), 'file')}.")
@@ -244,16 +222,15 @@ def show_waiting_files(files: Sequence[Upload]) -> bool:
     return True
 
 
-def _ask(question: ChoiceNeeded) -> None:
+def _ask(question: ChoiceNeeded, answers: Mapping[str, str]) -> None:
     """A button for each answer, which says what would be read then."""
     with st.container(border=True, key=f"question_{question.option}"):
-        st.markdown(plain(question.question))
+        st.markdown(escape_markdown(question.question))
         for i, choice in enumerate(question.choices):
             consequence = question.consequences.get(choice, "")
-            said = f"**{plain(_choice_title(question.option, choice))}**"
-            said += f": {plain(consequence)}" if consequence else ""
-            answers = {**st.session_state.get(ANSWERS, {}), question.option: choice}
-            answer = partial(st.session_state.update, {ANSWERS: answers})
+            said = f"**{escape_markdown(_choice_title(question.option, choice))}**"
+            said += f": {escape_markdown(consequence)}" if consequence else ""
+            answer = partial(st.session_state.update, {ANSWERS: {**answers, question.option: choice}})
             st.button(said, key=f"answer_{question.option}{i}", on_click=answer)
 
 
@@ -264,28 +241,13 @@ def _choice_title(option: str, choice: str) -> str:
     return declared[option].text(choice) if option in declared else choice
 
 
-def _answers_about(files: Sequence[Upload]) -> dict[str, str]:
+def _answers_about(file_ids: frozenset[str]) -> dict[str, str]:
     """The answers, while no file has come that they were not given about: another file may lie otherwise."""
-    ids = frozenset(upload.file_id for upload in files)
-    if not ids <= st.session_state.setdefault(ANSWERED_FILES, ids):
+    if not file_ids <= st.session_state.setdefault(_ANSWERED_FILES, file_ids):
         st.session_state.pop(ANSWERS, None)
     if not st.session_state.get(ANSWERS):
-        st.session_state[ANSWERED_FILES] = ids
+        st.session_state[_ANSWERED_FILES] = file_ids
     return dict(st.session_state.get(ANSWERS, {}))
-
-
-# A cohort and its settings saved as one project file, and opened again.
-
-
-_LONGEST_NAME = 80
-
-
-@dataclass(frozen=True)
-class _ProjectAttempt:
-    """The last file that could not be opened as a project, and why."""
-
-    file_id: str
-    problem: str
 
 
 def show_project(view: View) -> None:
@@ -300,22 +262,6 @@ def show_project(view: View) -> None:
         )
         if upload is not None:
             _open_once(upload)
-
-
-def _project_file(cohort: Cohort, settings: ConnectomeSettings, values: Mapping[str, str], name: str) -> bytes:
-    """Write the project under a name, as the bytes of its file.
-
-    Parameters
-    ----------
-    cohort : Cohort
-    settings : ConnectomeSettings
-    values : mapping of str to str
-        The view, from :func:`session.link.saved_view`.
-    name : str
-    """
-    stream = io.BytesIO()
-    save_project(replace(cohort, name=name), settings, values, stream)
-    return stream.getvalue()
 
 
 def _file_name(name: str) -> str:
@@ -335,10 +281,15 @@ def _show_saving(view: View) -> None:
             width=320,
         )
         name = " ".join(typed.split()) or view.cohort.name
+
+        def write() -> bytes:  # when it is asked for, not whenever the page is drawn
+            stream = io.BytesIO()
+            save_project(replace(view.cohort, name=name), view.settings, saved_view(view), stream)
+            return stream.getvalue()
+
         st.download_button(
             "Save the project",
-            # Written when it is asked for, not whenever the page is drawn.
-            data=partial(_project_file, view.cohort, view.settings, saved_view(view), name),
+            data=write,
             file_name=_file_name(name),
             mime="application/octet-stream",
             icon=":material/download:",
@@ -354,17 +305,17 @@ def _show_saving(view: View) -> None:
 
 def _open_once(upload: Upload) -> None:
     """Open the project, and show it from the next run on; what could not be opened is not tried at every run."""
-    attempt: _ProjectAttempt | None = st.session_state.get(PROJECT_ATTEMPT)
-    if attempt is None or attempt.file_id != upload.file_id:
+    refused, problem = st.session_state.get(_PROJECT_ATTEMPT, ("", ""))
+    if refused != upload.file_id:
         try:
             with st.spinner("Opening the project…"):
-                project = open_uploaded_project(upload)
+                project = open_project(io.BytesIO(upload.getbuffer()))
         except InputError as error:
-            attempt = st.session_state[PROJECT_ATTEMPT] = _ProjectAttempt(upload.file_id, str(error))
+            problem = str(error)
+            st.session_state[_PROJECT_ATTEMPT] = (upload.file_id, problem)
         else:
-            st.session_state.pop(PROJECT_ATTEMPT, None)
+            st.session_state.pop(_PROJECT_ATTEMPT, None)
             keep_own_cohort(project.cohort)
             st.session_state[NEXT_LINK] = link_of_project(project)
-            empty_uploaders()
             st.rerun()
-    st.error(plain(attempt.problem), icon=":material/error:")
+    st.error(escape_markdown(problem), icon=":material/error:")

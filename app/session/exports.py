@@ -1,11 +1,10 @@
-"""What the page of exports made: previews and files, kept in the user's session for as long as they are listed.
+"""The figures a user wants to export: a list in that user's session, and what was made of it so far.
 
 A figure of a group measures subject after subject. Each is kept as soon as it is done, and between two of them the page
 can be stopped: it then goes on where it was. What the other pages have measured of the cohort is not measured again.
 """
 
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,17 +14,79 @@ from streamlit.delta_generator import DeltaGenerator
 
 from biobgt import Cohort, InputError
 from biobgt.base.kept import Key
+from biobgt.base.options import Options
+from biobgt.base.wording import counted
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.bundle import write_bundle
 from biobgt.export.making import FigureFiles, PanelFiles, make_files, make_panels
 from biobgt.export.request import PanelsRequest
 from biobgt.figures.paper_style import FileFormat, PaperStyle
+from biobgt.figures.register import Figure
+from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
 from session.cohorts import load, own_cohort
-from session.view import EXPORT_MADE, EXPORT_MEASURED, LoadedCohort
+from session.view import EXPORT_LIST, EXPORT_MADE, EXPORT_MEASURED, LoadedCohort, View, current_view
 
-PREVIEW_DPI = 150
+_PREVIEW_DPI = 150
 _DEFAULT_DEMO = CohortRef("asd", demo=True)
+
+
+def figure_request(view: View, figure: Figure, options: Options, measured: Measured | None = None) -> FigureRequest:
+    """Ask for a figure that a page shows, with all its options.
+
+    Parameters
+    ----------
+    view : View
+    figure : Figure
+        Of the register.
+    options : Options
+    measured : Measured, optional
+        Of a model's cohort, of which a figure of its groups is made.
+    """
+    if figure.of_model:
+        name = measured.cohort.name if measured else ""
+        cohort = CohortRef(name, model=True, sha256=installed_model(name).sha256)
+        return FigureRequest(figure.key, cohort, options=options.as_dict())
+    key = view.loaded.key
+    cohort = CohortRef(key, demo=True) if key in DEMO_COHORTS else CohortRef(view.cohort.name)
+    subject = view.subject.id if figure.of_subject else None
+    settings = view.settings if figure.of_graph else ConnectomeSettings()
+    return FigureRequest(figure.key, cohort, subject, settings, options.as_dict())
+
+
+def listed_figures() -> list[FigureRequest]:
+    """What is to be exported, in the order of the paper."""
+    return list(st.session_state.get(EXPORT_LIST, []))
+
+
+def keep_list(requests: list[FigureRequest]) -> None:
+    """Keep another list in the place of the present one."""
+    st.session_state[EXPORT_LIST] = requests
+
+
+def is_in_export(request: FigureRequest) -> bool:
+    """Whether a figure is on the list."""
+    requests = listed_figures()
+    # The SHA-256 of a large cohort takes a while, and no other request can be one of own subjects.
+    return any(one.cohort.own == request.cohort.own for one in requests) and _pinned(request) in requests
+
+
+def add_to_export(request: FigureRequest) -> None:
+    """Put a figure on the list, and say so."""
+    pinned, requests = _pinned(request), listed_figures()
+    if pinned in requests:
+        return
+    keep_list([*requests, pinned])
+    number = counted(len(requests) + 1, "figure")
+    st.toast(f"Added to the export: {number} on the page Export.", icon=":material/check:")
+
+
+def _pinned(request: FigureRequest) -> FigureRequest:
+    """A request as the list keeps it: own subjects are remembered by the SHA-256 of their numbers."""
+    if not request.cohort.own:
+        return request
+    return replace(request, cohort=replace(request.cohort, sha256=current_view().loaded.sha256))
 
 
 class _StoppableCohort(Measured):
@@ -51,7 +112,7 @@ class _StoppableCohort(Measured):
         self.n_measured += 1
 
 
-def find_cohort(ref: CohortRef) -> Cohort | None:
+def listed_cohort(ref: CohortRef) -> Cohort | None:
     """The cohort that a figure is of; None where the user's own subjects, or the model, are not what they were."""
     loaded = _loaded(ref)
     if loaded is not None:
@@ -100,7 +161,7 @@ def make(request: FigureRequest | PanelsRequest, style: PaperStyle, formats: Seq
 
 def preview_style(style: PaperStyle) -> PaperStyle:
     """The same at a screen's density."""
-    return replace(style, dpi=PREVIEW_DPI)
+    return replace(style, dpi=_PREVIEW_DPI)
 
 
 def forget_others(requests: Sequence[FigureRequest | PanelsRequest], style: PaperStyle) -> None:
@@ -113,29 +174,10 @@ def forget_others(requests: Sequence[FigureRequest | PanelsRequest], style: Pape
     st.session_state[EXPORT_MEASURED] = {ref: kept for ref, kept in measured.items() if ref in cohorts}
 
 
-def bundle_file(
-    figures: Sequence[FigureFiles],
-    cohorts: Mapping[CohortRef, Cohort],
-    style: PaperStyle,
-    include_data: bool,
-    panels: PanelFiles | None,
-) -> bytes:
-    """The bundle, as the bytes of its zip.
-
-    Parameters
-    ----------
-    figures, cohorts, style, include_data, panels
-        See :func:`biobgt.export.bundle.write_bundle`.
-    """
-    stream = io.BytesIO()
-    write_bundle(figures, cohorts, stream, style=style, include_data=include_data, panels=panels)
-    return stream.getvalue()
-
-
 def _measured(ref: CohortRef) -> _StoppableCohort:
     kept: dict[CohortRef, _StoppableCohort] = st.session_state.setdefault(EXPORT_MEASURED, {})
     if ref not in kept:
-        cohort = find_cohort(ref)
+        cohort = listed_cohort(ref)
         assert cohort is not None  # the page asks for no figure of subjects that are gone
         kept[ref] = _StoppableCohort(cohort, _loaded(ref))
     return kept[ref]

@@ -3,6 +3,7 @@
 Below them: connectomes, modules and hub measures as files for other programs, of one subject or of all.
 """
 
+import io
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -14,7 +15,7 @@ from biobgt.base.files import file_names, zipped
 from biobgt.base.wording import counted, listed
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import FigureRequest
-from biobgt.export.bundle import is_simulated
+from biobgt.export.bundle import is_simulated, write_bundle
 from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
 from biobgt.export.request import FEWEST_PANELS, PanelOptions, PanelsRequest
 from biobgt.figures.paper.frame import installed_fonts
@@ -22,24 +23,15 @@ from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
-from session.export_list import listed_figures, move, remove
-from session.view import (
-    EXPORT_DATA,
-    EXPORT_FORMATS,
-    EXPORT_GRAPHS,
-    EXPORT_LOOK,
-    PANEL_COLUMNS,
-    PANEL_FIGURES,
-    PANEL_LETTERS,
-    View,
-    current_view,
-)
-from session.work import work_through
-from views.export.results import bundle_file, find_cohort, forget_others, kept, make, preview_style
+from session.exports import forget_others, keep_list, kept, listed_cohort, listed_figures, make, preview_style
+from session.view import EXPORT_GRAPHS, View, current_view
 from views.page_map import PAGES
-from views.shared.options import ask_here, in_a_row
-from views.shared.widgets import caption, heading, input_errors_shown, plain, simulated_badge
+from views.shared.options import ask_here, in_a_row, work_through
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, simulated_badge
 
+# Under which the session keeps what is asked here; those of the look are a prefix and the name of the option.
+_LOOK, _FORMATS, _DATA = "export_", "export_formats", "export_data"
+_PANELS, _PANEL_COLUMNS, _PANEL_LETTERS = "panel_figures", "panel_columns", "panel_letters"
 _WIDTH = 180  # px, of what is asked about the look
 _PX_PER_MM = 4.4  # about what a figure takes on a page that is read from usual distance
 _PAGES_WITH_FIGURES = ("subjects", "hubs", "modules", "compare", "attention", "predict", "models")
@@ -69,7 +61,7 @@ def show_page() -> None:
         _show_graph_files(current_view())
         return
     style, formats = _ask_how()
-    found = {request.cohort: find_cohort(request.cohort) for request in requests}
+    found = {request.cohort: listed_cohort(request.cohort) for request in requests}
     usable = [request for request in requests if found[request.cohort] is not None]
     titles = {
         request: f"{number}. {all_figures()[request.figure].name} · {_whose(request)}"
@@ -102,17 +94,17 @@ def _ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
     offered = {"font": installed_fonts()}
     with in_a_row():
         answers = {
-            name: ask_here(one, key=f"{EXPORT_LOOK}{name}", offered=offered.get(name), width=_WIDTH)
+            name: ask_here(one, key=f"{_LOOK}{name}", offered=offered.get(name), width=_WIDTH)
             for name, one in PaperStyle.declared().items()
             if name != "height_mm"  # every figure has the height that suits it
         }
-        st.session_state.setdefault(EXPORT_FORMATS, list(FILE_FORMATS))
+        st.session_state.setdefault(_FORMATS, list(FILE_FORMATS))
         chosen = st.segmented_control(
             "Formats",
             FILE_FORMATS,
             format_func=str.upper,
             selection_mode="multi",
-            key=EXPORT_FORMATS,
+            key=_FORMATS,
             persist_state="session",
         )
     return PaperStyle(**answers), tuple(format for format in FILE_FORMATS if format in chosen)
@@ -131,19 +123,19 @@ def _ask_for_panels(usable: Sequence[FigureRequest], titles: Mapping[FigureReque
         return None
     st.subheader("Several panels in one figure")
     options = PanelOptions.declared()
-    st.session_state[PANEL_FIGURES] = [one for one in st.session_state.get(PANEL_FIGURES, []) if one in usable]
+    st.session_state[_PANELS] = [one for one in st.session_state.get(_PANELS, []) if one in usable]
     chosen = st.multiselect(
         "Panels",
         list(usable),
         format_func=titles.__getitem__,
-        key=PANEL_FIGURES,
+        key=_PANELS,
         persist_state="session",
         placeholder=f"Choose {FEWEST_PANELS} or more of the figures below",
         help="In the order in which they are chosen. The figure of panels is written beside the single figures.",
     )
     with in_a_row():
-        columns = ask_here(options["columns"], key=PANEL_COLUMNS)
-        letters = ask_here(options["letters"], key=PANEL_LETTERS)
+        columns = ask_here(options["columns"], key=_PANEL_COLUMNS)
+        letters = ask_here(options["letters"], key=_PANEL_LETTERS)
     if len(chosen) < FEWEST_PANELS:
         return None
     return PanelsRequest(tuple(chosen), PanelOptions(columns=columns, letters=letters))
@@ -176,7 +168,16 @@ def _show_bundle(
     if not formats:
         st.info("Choose at least one format.", icon=":material/info:")
         return
-    include = any(request.cohort.own for request in usable) and _ask_for_data()
+    include = False
+    if any(request.cohort.own for request in usable):
+        st.session_state.setdefault(_DATA, False)
+        include = st.toggle(
+            "Include my subjects' data in the zip",
+            key=_DATA,
+            persist_state="session",
+            help="With the data, the script needs no other file. Without them, it asks for the project file that you "
+            "saved on the page Subjects, and refuses other subjects. Share the zip only as you would share the data.",
+        )
     everything: list[FigureRequest | PanelsRequest] = [*usable, *([] if panels is None else [panels])]
     whole = work_through(
         everything,
@@ -190,10 +191,16 @@ def _show_bundle(
         return
     together = None if panels is None else kept(panels, style, formats)
     made = [kept(request, style, formats) for request in usable]
-    cohorts = {request.cohort: cohort for request in usable if (cohort := find_cohort(request.cohort)) is not None}
+    cohorts = {request.cohort: cohort for request in usable if (cohort := listed_cohort(request.cohort)) is not None}
+
+    def write() -> bytes:
+        stream = io.BytesIO()
+        write_bundle(made, cohorts, stream, style=style, include_data=include, panels=together)
+        return stream.getvalue()
+
     st.download_button(
         f"Download the zip of {counted(len(made), 'figure')}",
-        data=partial(bundle_file, made, cohorts, style, include, together),
+        data=write,
         file_name="biobgt_figures.zip",
         mime="application/zip",
         icon=":material/download:",
@@ -204,36 +211,38 @@ def _show_bundle(
     st.caption("To make figures and numbers again, run `sh make_figures.sh` in the unpacked folder.")
 
 
-def _ask_for_data() -> bool:
-    st.session_state.setdefault(EXPORT_DATA, False)
-    return st.toggle(
-        "Include my subjects' data in the zip",
-        key=EXPORT_DATA,
-        persist_state="session",
-        help="With the data, the script needs no other file. Without them, it asks for the project file that you saved "
-        "on the page Subjects, and refuses other subjects. Share the zip only as you would share the data.",
-    )
-
-
 def _show_figure(position: int, n_figures: int, request: FigureRequest, *, cohort: Cohort | None) -> DeltaGenerator:
     """One listed figure: where it stands, and the place for what it looks like."""
     with st.container(border=True, key=f"export_{position}"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{position + 1}. {all_figures()[request.figure].name}** · {plain(_whose(request))}")
+            st.markdown(
+                f"**{position + 1}. {all_figures()[request.figure].name}** · {escape_markdown(_whose(request))}"
+            )
             with input_errors_shown():
                 if cohort is not None and is_simulated(request, cohort):
                     simulated_badge()
         with st.container(horizontal=True, gap="medium"):  # a row of their own, for names may be long
             for text, icon, disabled, act in (
-                ("Up", "arrow_upward", position == 0, partial(move, position, -1)),
-                ("Down", "arrow_downward", position == n_figures - 1, partial(move, position, 1)),
-                ("Remove", "delete", False, partial(remove, position)),
+                ("Up", "arrow_upward", position == 0, partial(_move, position, -1)),
+                ("Down", "arrow_downward", position == n_figures - 1, partial(_move, position, 1)),
+                ("Remove", "delete", False, partial(_move, position)),
             ):
                 key = f"export_{text.lower()}_{position}"
                 st.button(text, key=key, icon=f":material/{icon}:", type="tertiary", disabled=disabled, on_click=act)
         if cohort is None:
             st.warning(_GONE_MODEL if request.cohort.model else _GONE_SUBJECTS, icon=":material/warning:")
         return st.container()
+
+
+def _move(position: int, by: int | None = None) -> None:
+    """Move a figure up (−1) or down (1), or take it off the list."""
+    requests = listed_figures()
+    if position >= len(requests):  # clicked twice
+        return
+    moved = requests.pop(position)
+    if by is not None:
+        requests.insert(position + by, moved)
+    keep_list(requests)
 
 
 def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperStyle) -> None:
@@ -243,7 +252,7 @@ def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperS
     def show_one(request: FigureRequest) -> None:
         files = kept(request, shown, ["png"])
         places[request].image(files.pictures["png"], width=round(_PX_PER_MM * style.width_mm), alt=files.caption)
-        places[request].caption(plain(files.caption))
+        places[request].caption(escape_markdown(files.caption))
 
     def draw(request: FigureRequest) -> None:
         with places[request], input_errors_shown():
@@ -305,7 +314,7 @@ def _show_graph_files(view: View) -> None:
         files = {f"{stems[subject]}{end}": data for subject in ids for end, data in made[(*how, subject)].items()}
         st.download_button(
             f"Download {counted(len(files), 'file')} of {counted(len(ids), 'subject')}",
-            data=partial(zipped, files),
+            data=partial(zipped, files, dict.fromkeys(files, 0o644)),
             file_name="biobgt_connectomes.zip",
             mime="application/zip",
             icon=":material/download:",

@@ -1,1 +1,0 @@
-"""The page of exports: figures for a paper, with what made them."""

@@ -1,0 +1,270 @@
+"""Figures of the register on a page, with heading, options, caption and buttons; whole, small or as a picture."""
+
+import re
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from io import BytesIO
+from typing import Any
+
+import streamlit as st
+
+from biobgt.base.kept import Key
+from biobgt.base.options import Options, Plain
+from biobgt.export import FigureRequest
+from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.register import Figure, all_figures
+from biobgt.figures.screen import ScreenHeight, height_by_width, page_contents, plotly_figure
+from biobgt.model.installed import InstalledModel
+from biobgt.results.measured import Measured
+from session.exports import add_to_export, figure_request, is_in_export
+from session.view import GLASS, View, brain_kind, measured_model
+from views.shared.options import ask_in_row
+from views.shared.widgets import caption, heading, input_errors_shown
+
+SIDE_BY_SIDE = 395  # px: two figures beside each other on a page of 1280 px, one below the other on one of 800
+NO_PLACES = "This atlas has no coordinates, so its regions cannot be drawn in the brain."
+HOW_TO_GET_PLACES = "On the page Subjects, choose a bundled atlas or add an atlas table with coordinates."
+_LARGE_HEIGHT = 680
+_SCREEN_DPI = 220  # sharp enough for a screen of twice the usual density
+_PICTURE_MM = 174.0
+_KEPT_DRAWINGS = 256  # a tenth of a megabyte each; twenty sessions may look at subjects of one demo
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A figure below its heading, and above it the options that are asked; called, it is shown.
+
+    Attributes
+    ----------
+    figure : Figure
+        Of the register.
+    key : str
+        Unique on the page; by default the figure's.
+    title : str
+        By default the figure's name.
+    terms : tuple of str
+        What the heading's help explains, by keys of the glossary.
+    asked : tuple of str
+        Names of the figure's options.
+    fixed : mapping of str to plain values
+        Options that are not the user's choice here.
+    """
+
+    figure: Figure
+    key: str = ""
+    title: str = ""
+    terms: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    fixed: Mapping[str, Plain] = field(default_factory=dict)
+
+    def __call__(self, view: View, model: InstalledModel | None = None) -> None:
+        """Show it of the view's subject, or of a model's groups."""
+        whose = view.subject if model is None else model
+        heading(self.title or self.figure.name, simulated=whose.simulated, terms=self.terms)
+        if self.asked:
+            ask_in_row(self.figure.takes, *self.asked, cohort=view.cohort if model is None else model.cohort)
+        with input_errors_shown():
+            options = view.options(self.figure.takes, **self.fixed)
+            measured = None if model is None else measured_model(model)
+            show(view, self.figure, options, measured=measured, key=self.key)
+
+
+def show_further_figures(view: View, page: str) -> None:
+    """Show every figure of the register that names this page, with widgets for all of its options."""
+    for figure in all_figures().values():
+        if figure.page == page:
+            Panel(figure, asked=tuple(one.name for one in figure.takes.declared().values() if one.link))(view)
+
+
+def show_beside(view: View, *figures: tuple[Figure, Options, str], **how: Any) -> None:
+    """Show figures side by side, each with its options and its key; ``how`` is for all of them, as in ``show``."""
+    with st.container(horizontal=True):
+        for figure, options, key in figures:
+            with st.container(width=SIDE_BY_SIDE):
+                show(view, figure, options, key=key, **how)
+
+
+def show_in_brain(
+    view: View,
+    figure: Figure,
+    shown: str,
+    *,
+    key: str,
+    measured: Measured | None = None,
+    picture_mm: float = _PICTURE_MM,
+    **fixed: Plain,
+) -> None:
+    """Show a figure in the brain that the page lets choose: to turn, painted, or as a picture of a glass brain.
+
+    Parameters
+    ----------
+    view : View
+    figure : Figure
+        Whose options say how the brain is drawn.
+    shown : str
+        What was chosen.
+    key, measured, picture_mm
+        As for :func:`show`.
+    **fixed : plain values
+        Options that are not the user's choice here.
+    """
+    glass, options = shown == GLASS, view.options(figure.takes, brain=brain_kind(shown), **fixed)
+    key = f"{key}_glass" if glass else key
+    show(view, figure, options, measured=measured, key=key, as_picture=glass, picture_mm=picture_mm)
+
+
+def show_no_places() -> None:
+    """Say that the regions of the subjects' atlas cannot be drawn, and what to do."""
+    st.info(f"{NO_PLACES} {HOW_TO_GET_PLACES}", icon=":material/info:")
+
+
+def show(
+    view: View,
+    figure: Figure,
+    options: Options,
+    *,
+    measured: Measured | None = None,
+    key: str = "",
+    on_pick: Callable[[int], None] | None = None,
+    as_picture: bool = False,
+    picture_mm: float = _PICTURE_MM,
+) -> None:
+    """Show a figure of the register with its caption, its toolbar and its buttons.
+
+    Parameters
+    ----------
+    view : View
+    figure : Figure
+        Of the register.
+    options : Options
+    measured : Measured, optional
+        What it is drawn of, where that is not the view's subject or cohort.
+    key : str
+        Unique on the page; by default that of the figure's kind.
+    on_pick : callable, optional
+        Told the region of a point that is clicked, counted from 0, as the point's ``customdata`` has it. Not of a
+        point in 3-D: plotly selects nothing there, and Streamlit is told of selections only.
+    as_picture : bool
+        Show the drawing for paper; figures that have no other always do.
+    picture_mm : float
+        Width of that drawing, for letters of the right size where it does not take the width of the page.
+    """
+    key, request = key or figure.key, figure_request(view, figure, options, measured)
+    if as_picture or figure.on_paper_only:
+        png, said = (measured or view.measured).keep(
+            Key("picture", (_asked(view, figure, request), picture_mm), "Drawing…", 48),
+            lambda: _draw_picture(figure, options, measured or view.measured, picture_mm),
+        )
+        with st.container(key=key):
+            st.image(png, width="stretch", alt=said)
+        _show_caption(said, key, request, partial(st.image, png, width="stretch", alt=said))
+        return
+    whose = request.cohort.name if figure.of_model else view.subject.id if figure.of_subject else ""
+    name = f"{whose}_{key}" if whose and whose not in key else key
+    contents, said, height = drawn_for_screen(view, figure, options, measured=measured)
+    config = {
+        "displaylogo": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": "svg", "filename": re.sub(r"[^\w.-]+", "_", name)},
+    }
+    about: dict[str, Any] = {"key": key, "config": config, "alt": said}
+    if height is not None:
+        with st.container(key=f"{key}_frame"):
+            st.html(_height_rule(key, height))
+            st.plotly_chart(plotly_figure(contents, height=None), height="stretch", **about)
+    elif on_pick is None:
+        st.plotly_chart(plotly_figure(contents), **about)
+    else:
+        told = partial(_tell_pick, key, on_pick)
+        st.plotly_chart(plotly_figure(contents), on_select=told, selection_mode="points", **about)
+
+    def show_large() -> None:
+        large = plotly_figure(contents, height=max(_LARGE_HEIGHT, contents["layout"].get("height") or 0))
+        st.plotly_chart(large, **{**about, "key": f"{key}_large"})
+        caption(said)
+
+    _show_caption(said, key, request, show_large)
+
+
+def drawn_for_screen(
+    view: View, figure: Figure, options: Options, *, measured: Measured | None = None, small: int = 0
+) -> tuple[dict[str, Any], str, ScreenHeight | None]:
+    """Draw a figure for the screen, or take what the same request gave before; with its caption and its height.
+
+    Parameters
+    ----------
+    view : View
+    figure : Figure
+        Of the register.
+    options : Options
+    measured : Measured, optional
+        What it is drawn of, where that is not the view's subject or cohort.
+    small : int
+        Height in px of a drawing for a third of a page; 0 for a whole one.
+    """
+    source, request = measured or view.measured, figure_request(view, figure, options, measured)
+
+    def draw() -> tuple[dict[str, Any], str, ScreenHeight | None]:
+        drawn = figure(source, options)
+        return page_contents(drawn, small=small), drawn.caption, height_by_width(drawn)
+
+    key = Key("drawing", (_asked(view, figure, request), small), most=_KEPT_DRAWINGS)
+    return source.keep(key, draw)
+
+
+def _asked(view: View, figure: Figure, request: FigureRequest) -> Hashable:
+    """All that a figure depends on; a cohort's also on who is in which group."""
+    return figure, request, () if figure.of_model else view.loaded.people
+
+
+def _height_rule(key: str, height: ScreenHeight) -> str:
+    """A rule of style by which a chart is as high as its square maps need at the width of the page."""
+    chart = ".st-key-" + re.sub(r"[^\w-]", "-", key, flags=re.ASCII)  # as Streamlit makes a class of a key
+    maps = f"min({height.largest}px, (100cqw - {height.beside}px) * {height.share:.5f})"
+    return (
+        f"<style>{chart}_frame {{container-type: inline-size}}"
+        f"{chart} {{height: calc({height.around}px + {maps}) !important; flex: none !important}}"
+        f"{chart} > div, {chart} .stPlotlyChart {{height: 100% !important}}</style>"
+    )
+
+
+def _draw_picture(figure: Figure, options: Options, measured: Measured, width_mm: float) -> tuple[bytes, str]:
+    """A drawing for paper as PNG, and its caption."""
+    from biobgt.figures.paper.frame import save_figure  # these bring matplotlib, which few pages need
+    from biobgt.figures.paper.pen import draw_on_paper
+
+    style, buffer = PaperStyle(width_mm=width_mm, dpi=_SCREEN_DPI, titles=True), BytesIO()
+    drawn = figure(measured, options).for_paper(style)
+    save_figure(draw_on_paper(drawn, style), buffer, "png", style)
+    return buffer.getvalue(), drawn.caption
+
+
+def _show_caption(said: str, key: str, request: FigureRequest, show_large: Callable[[], Any]) -> None:
+    """The caption, and beside it the buttons: one enlarges the figure, one adds it to the export."""
+    with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
+        caption(said)
+        with st.container(width="content", gap=None):
+            icon = ":material/open_in_full:"
+            enlarge = st.button("Enlarge", key=f"{key}_enlarge", type="tertiary", icon=icon)
+            added = is_in_export(request)
+            st.button(
+                "Added" if added else "Add to export",
+                key=f"{key}_export",
+                type="tertiary",
+                icon=":material/check:" if added else ":material/add:",
+                disabled=added,
+                on_click=add_to_export,
+                args=(request,),
+            )
+    if enlarge:
+        # The decorator makes what it is given a dialog; called here, it opens at once.
+        st.dialog("Enlarged figure", width="large")(show_large)()
+
+
+def _tell_pick(key: str, on_pick: Callable[[int], None]) -> None:
+    """Find the region of the clicked point; a click that takes the selection back picks nothing."""
+    points = st.session_state[key].selection.points
+    if points and "customdata" in points[0]:
+        data = points[0]["customdata"]
+        on_pick(int(data[0] if isinstance(data, list | tuple) else data))
