@@ -351,10 +351,11 @@ def _write_at(upload: Upload, place: Path, taken: Counter[Path]) -> Path:
     stem, dot, extensions = place.name.partition(".")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        path = place
-        while taken[place] == 0 or path.exists():
+        while True:
             taken[place] += 1
             path = place if taken[place] == 1 else place.with_name(f"{stem} ({taken[place]}){dot}{extensions}")
+            if not path.exists():
+                break
         try:
             path.write_bytes(upload.getbuffer())
         except OSError:

@@ -19,7 +19,6 @@ from biobgt.base.wording import counted
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import FigureFiles, PanelFiles, make_files, make_panels
 from biobgt.export.request import PanelsRequest
 from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.figures.register import Figure
@@ -144,15 +143,17 @@ def make(request: FigureRequest | PanelsRequest, style: PaperStyle, formats: Seq
     style : PaperStyle
     formats : sequence of {"svg", "pdf", "png", "tiff"}
     """
-    made: FigureFiles | PanelFiles
+    from biobgt.export import making  # brings matplotlib, which other pages do without
+
+    made: making.FigureFiles | making.PanelFiles
     if isinstance(request, PanelsRequest):
         measured = {panel.cohort: _measured(panel.cohort) for panel in request.panels}
-        made = make_panels(measured, request, style=style, formats=formats)
+        made = making.make_panels(measured, request, style=style, formats=formats)
     else:
         one = _measured(request.cohort)
         place = one.place = st.empty()
         try:
-            made = make_files(one, request, style=style, formats=formats)
+            made = making.make_files(one, request, style=style, formats=formats)
         finally:
             one.place = None
             place.empty()

@@ -21,7 +21,7 @@ from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.data import quality
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
-from biobgt.export import CohortRef, FigureRequest, cohort_sha256
+from biobgt.export import CohortRef, FigureRequest, cohort_sha256, making
 from biobgt.groups import features as means
 from biobgt.hubs import table
 from biobgt.hubs import table as explain_region
@@ -38,7 +38,6 @@ from biobgt.modules import structure as finding
 from biobgt.results import measured as measured_graph
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
-from session import exports as export_results
 from session.cohorts import OWN
 from session.view import EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
 from views.page_map import PAGES
@@ -70,7 +69,7 @@ COMPUTING = (
     (installed, "load_region_weights"),
     (installed, "load_pretrained"),
     (means, "louvain_labels"),
-    (export_results, "make_files"),
+    (making, "make_files"),
 )
 GRAPH = ["subject_connectivity", "graph_from_connectivity"]
 N_SUBJECTS = 6
@@ -381,7 +380,7 @@ def own_requests(cohort: Cohort) -> list[FigureRequest]:
 
 
 def test_previews_of_the_export(open_own, cohort, interrupt) -> None:
-    done = interrupt(export_results, "make_files", after=1)
+    done = interrupt(making, "make_files", after=1)
     page = open_own("export", cohort, **{EXPORT_LIST: own_requests(cohort)})
     assert len(page.get("image")) == 1
     page = stop(page, "export_previews", done, after=1, total=3)
@@ -390,7 +389,7 @@ def test_previews_of_the_export(open_own, cohort, interrupt) -> None:
 
 def test_zip_of_the_export(open_own, cohort, interrupt) -> None:
     page = open_own("export", cohort, **{EXPORT_LIST: own_requests(cohort), "export_formats": ["svg"]})
-    done = interrupt(export_results, "make_files", after=2)
+    done = interrupt(making, "make_files", after=2)
     page.button(key="export_bundle_start").click().run()
     page = stop(page, "export_bundle", done, after=2, total=3)
     assert page.get("download_button")
