@@ -222,7 +222,7 @@ def _packed(value: Any) -> Any:
     return {"dtype": _TYPED[value.dtype.name], "bdata": base64.b64encode(value.tobytes()).decode(), **shape}
 
 
-def page_contents(drawing: Drawing, *, small: int = 0) -> Dictionary:
+def page_contents(drawing: draw.Drawing, *, small: int = 0) -> Dictionary:
     """A drawing as a page of the app keeps it: numbers as bytes, and plotly's template, which the page's theme fills.
 
     Parameters
