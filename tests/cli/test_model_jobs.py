@@ -1,6 +1,7 @@
 """Commands about models: predictions, attention, the benchmark."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -152,3 +153,23 @@ def test_no_prediction_where_only_a_number_of_regions_speaks_for_the_atlas(run, 
     assert not (tmp_path / "out").exists()
     done(*predict, "--atlas", "cc200")
     assert pd.read_csv(tmp_path / "out" / "p.csv")["subject"].tolist() == ["s"]
+
+
+def test_a_network_of_two_cohorts_is_trained_and_measured_again(run, done, small, small_cohort, tmp_path, monkeypatch):
+    def cohort_of(kind, *_, **__):
+        rng, several = np.random.default_rng(len(kind)), enumerate([*small_cohort] * 5)
+        subjects = [replace(one, id=f"{kind}{i}", series=one.series + rng.normal(size=(150, 12))) for i, one in several]
+        return replace(small_cohort, name=kind, subjects=tuple(subjects))
+
+    monkeypatch.setattr("biobgt.training.cohorts.training_cohort", cohort_of)
+    net = tmp_path / "net"
+    both = ("--cohort", "abide", "--cohort", "adni", "--data", small[0], "--out", net, "--threads", 1)
+    refused(run("train", *both, "--phenotypes", "groups.csv"), "leave out --phenotypes")
+    done("train", *both, "--folds", 3, "--epochs", 1, "--device", "cpu")
+    files = ("model.safetensors", "tests.csv", "abide/tests.csv", "adni/groups.npz")
+    written = [(net / name).read_bytes() for name in files]
+    ended = done("card", "--model", net, "--data", small[0], "--threads", 1)
+    assert "Checks of adni" in ended.err
+    assert "Cards and tests written" in ended.out
+    assert [(net / name).read_bytes() for name in files] == written
+    refused(run("card", "--model", net / "abide", "--data", small[0]), "is a readout of net")
