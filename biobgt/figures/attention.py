@@ -33,7 +33,6 @@ from biobgt.model.attention import (
     load_systems_attention,
     map_correlation,
     select_attention,
-    strongest_regions,
     systems_follow_modules,
 )
 from biobgt.model.installed import InstalledModel, installed_models
@@ -511,6 +510,7 @@ def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) 
     look = {"values": received, "sizes": received, "quantity": "attention received (1 = uniform)"}
     brain = Brain.of(model.atlas, options.brain, **look)
     low, high, mean = float(received.min()), float(received.max()), float(received.mean())
+    strongest = [brain.regions[i] for i in np.argsort(-received, kind="stable")[:3].tolist()]
 
     def caption(where: str) -> str:
         nodes = options.brain == NODES
@@ -521,7 +521,7 @@ def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) 
             f"{model.groups.n[group]:,} {group}, {options.words}, {place}; {colour} multiples of uniform attention. "
             f"{capitalised(colour)} stretched over the whole range, {low:.2f} to {high:.2f}, which is "
             f"{percent((high - low) / mean)} of the mean. No region was tested; the highest values are those of "
-            f"{', '.join(strongest_regions(received, brain.regions))}.{brain.left_out}"
+            f"{', '.join(strongest)}.{brain.left_out}"
         )
 
     return in_brain(

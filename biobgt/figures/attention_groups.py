@@ -21,7 +21,6 @@ from biobgt.model.attention import (
     BlockTests,
     all_block_tests,
     block_tests,
-    difference_limit,
     map_correlation,
 )
 from biobgt.model.installed import InstalledModel
@@ -152,7 +151,9 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
     if options.unit == ERRORS:
         difference, unit = difference / _standard_error(model, options), "standard errors"
         short = unit
-    tests, order, limit = tested_blocks(model, between), options.regions(measured, model), difference_limit(difference)
+    tests, order = tested_blocks(model, between), options.regions(measured, model)
+    # One in a hundred pairs lies beyond the scale, which is white at no difference.
+    limit = float(np.quantile(np.abs(difference[~np.eye(len(difference), dtype=bool)]), 0.99)) or 1.0
     framed = options.order == next(iter(model.atlas.labels), "")
     hover = f"%{{y}} looks at\n%{{x}}\n%{{z:+.3f}} {short}"
     shades = draw.Shades(quantity=f"difference ({unit})", low=-limit, high=limit)

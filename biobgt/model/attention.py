@@ -21,7 +21,7 @@ from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.modules.partition import module_contrast
 
 Matrix = NDArray[np.float64]
-AnyMatrix = NDArray[np.floating]
+_AnyMatrix = NDArray[np.floating]
 OF_FC, GIVEN_FC = "_of_fc", "_given_fc"  # end the columns of tests of connectivity beside a feature, and given it
 WITHOUT_CONNECTIVITY = "_without_connectivity"  # ends the columns of tests not adjusted for overall connectivity
 
@@ -65,7 +65,7 @@ class BlockTests:
         return int(passes(self.blocks[column]).sum()) if column in self.blocks else None
 
     @property
-    def beside(self) -> "BesideTests | None":
+    def beside(self) -> "_BesideTests | None":
         """What connectivity of the same blocks says; None where a model was tested before that stood beside."""
         if f"q{GIVEN_FC}" not in self.blocks:
             return None
@@ -74,7 +74,7 @@ class BlockTests:
         of, given = (int(passes(self.blocks[f"q{ending}"]).sum()) for ending in (self.of_connectivity, GIVEN_FC))
         alone = f"q{GIVEN_FC}{WITHOUT_CONNECTIVITY}"
         given_alone = int(passes(self.blocks[alone]).sum()) if alone in self.blocks else None
-        return BesideTests(of, given, given_alone, float(alike))
+        return _BesideTests(of, given, given_alone, float(alike))
 
     @property
     def of_connectivity(self) -> str:
@@ -90,7 +90,7 @@ class BlockTests:
 
 
 @dataclass(frozen=True)
-class BesideTests:
+class _BesideTests:
     """Connectivity (FC) beside two groups' attention, block by block.
 
     Attributes
@@ -155,21 +155,7 @@ def attention_received(matrix: Matrix) -> Matrix:
     return np.asarray(off.sum(axis=0) / (len(off) - 1))
 
 
-def strongest_regions(received: Matrix, regions: Sequence[str], *, most: int = 3) -> list[str]:
-    """Names of the regions that receive most, the strongest first.
-
-    Parameters
-    ----------
-    received : ndarray, shape (n_regions,)
-        See :func:`attention_received`.
-    regions : sequence of str, length n_regions
-    most : int
-        How many to name.
-    """
-    return [regions[i] for i in np.argsort(-received, kind="stable")[:most].tolist()]
-
-
-def map_correlation(one: AnyMatrix, other: AnyMatrix) -> float:
+def map_correlation(one: _AnyMatrix, other: _AnyMatrix) -> float:
     """Pearson correlation of two maps over all pairs of different regions; NaN where one of them does not vary."""
     off = ~np.eye(len(one), dtype=bool)
     if np.ptp(one[off]) == 0 or np.ptp(other[off]) == 0:
@@ -197,7 +183,7 @@ class BesideConnectivity:
     connectivity_contrast: float
 
 
-def connectivity_attention(connectivity: AnyMatrix) -> Matrix:
+def connectivity_attention(connectivity: _AnyMatrix) -> Matrix:
     """Attention as connectivity alone would give it: a region looks at others in proportion to positive correlations.
 
     Negative correlations are looked at not at all, as the softmax of attention is never negative; rows are normalised
@@ -221,7 +207,7 @@ def connectivity_attention(connectivity: AnyMatrix) -> Matrix:
 
 
 def beside_connectivity(
-    attention: AnyMatrix, connectivity: AnyMatrix, labels: Sequence[str | int | None] | None
+    attention: _AnyMatrix, connectivity: _AnyMatrix, labels: Sequence[str | int | None] | None
 ) -> BesideConnectivity:
     """Compare an attention map with the connectivity of the same subject, or of the same group's mean.
 
@@ -248,12 +234,6 @@ def colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
     off = np.concatenate([matrix[~np.eye(len(matrix), dtype=bool)] for matrix in maps])
     low, high = (float(end) for end in np.quantile(off, [0.01, 0.99]))
     return (low, high) if low < high else (low - 0.5, high + 0.5)
-
-
-def difference_limit(difference: Matrix) -> float:
-    """Half the width of a scale that is white at no difference; one in a hundred pairs lies beyond."""
-    off = np.abs(difference[~np.eye(len(difference), dtype=bool)])
-    return float(np.quantile(off, 0.99)) or 1.0
 
 
 def functional_labels(atlas: Atlas, labelling: str) -> list[str | None]:
@@ -295,9 +275,11 @@ def block_tests(tests: pd.DataFrame, between: tuple[str, str], sizes: Mapping[st
     contrast = rows[rows["family"] == "contrast"].reset_index(drop=True)
     said = {name: rows[name].dropna() for name in ("covariates", "note") if name in rows}
     words = {name: str(known.iloc[0]) if len(known) else "" for name, known in said.items()}
-    return BlockTests(
-        between, blocks, contrast, words["covariates"], _used(rows, between, sizes), words.get("note", "")
-    )
+    used = [f"n_{group}" for group in between]
+    if set(used) <= set(rows.columns) and rows[used].notna().all(axis=None):
+        sizes = dict(zip(between, rows[used].iloc[0].astype(int).tolist(), strict=True))
+    own = {group: sizes[group] for group in between}
+    return BlockTests(between, blocks, contrast, words["covariates"], own, words.get("note", ""))
 
 
 def _beside(rows: pd.DataFrame) -> pd.DataFrame:
@@ -324,61 +306,35 @@ def _turned(rows: pd.DataFrame) -> pd.DataFrame:
     return turned
 
 
-def _used(rows: pd.DataFrame, between: tuple[str, str], sizes: Mapping[str, int]) -> dict[str, int]:
-    columns = {group: f"n_{group}" for group in between}
-    if set(columns.values()) <= set(rows.columns) and rows[list(columns.values())].notna().all(axis=None):
-        return {group: int(rows[column].iloc[0]) for group, column in columns.items()}
-    return {group: sizes[group] for group in between}
-
-
 # How much each network counts in a model: its regions' weights, by functional network.
 
 
 UNLABELLED = "no network"
 
 
-def _network_weights(weights: NDArray[np.float32], labels: Sequence[str | None]) -> pd.DataFrame:
-    """Mean weight of every network's regions.
+def network_table(weights: NDArray[np.float32], labels: Sequence[str | None]) -> pd.DataFrame:
+    """Mean weight of every network's regions, in words, the largest first.
 
     Parameters
     ----------
     weights : ndarray, shape (n_members, n_regions)
         Around 1; see :func:`biobgt.model.pretrained.load_region_weights`.
     labels : sequence of str or None, length n_regions
-
-    Returns
-    -------
-    DataFrame
-        ``network``, ``regions``, ``weight`` (mean over members), ``lowest`` and ``highest`` (of any member), sorted by
-        weight, the largest first.
     """
     networks = np.array([label or UNLABELLED for label in labels])
     rows = []
     for network in dict.fromkeys(networks.tolist()):
         inside = networks == network
         of_members = weights[:, inside].astype(np.float64).mean(axis=1)
-        rows.append((network, int(inside.sum()), of_members.mean(), of_members.min(), of_members.max()))
-    table = pd.DataFrame(rows, columns=["network", "regions", "weight", "lowest", "highest"])
-    return table.sort_values("weight", ascending=False, ignore_index=True)
-
-
-def network_table(weights: NDArray[np.float32], labels: Sequence[str | None]) -> pd.DataFrame:
-    """:func:`_network_weights` in words."""
-    found = _network_weights(weights, labels)
-    return pd.DataFrame(
-        {
-            "Network": found["network"],
-            "Regions": found["regions"].map(str),
-            "Weight": found["weight"].map("{:.2f}".format),
-            "Over members": [f"{low:.2f} to {high:.2f}" for low, high in found[["lowest", "highest"]].to_numpy()],
-        }
-    )
+        members = f"{of_members.min():.2f} to {of_members.max():.2f}"
+        rows.append((of_members.mean(), (network, str(inside.sum()), f"{of_members.mean():.2f}", members)))
+    rows.sort(key=lambda row: -row[0])
+    return pd.DataFrame([row for _, row in rows], columns=["Network", "Regions", "Weight", "Over members"])
 
 
 # Mean attention of several networks on the same test subjects, as the study ``attention_systems`` measured it.
 
 
-MEASURED = ("studies", "attention_systems.npz")
 PERMUTATIONS = 1000
 
 
@@ -432,7 +388,7 @@ class _FollowsModules:
 @cache
 def load_systems_attention() -> _SystemsAttention:
     """Read what the study measured."""
-    with np.load(asset(*MEASURED), allow_pickle=False) as stored:
+    with np.load(asset("studies", "attention_systems.npz"), allow_pickle=False) as stored:
         return _SystemsAttention(
             model=str(stored["model"]),
             split=str(stored["split"]),

@@ -197,12 +197,12 @@ def installed_model(name: str) -> InstalledModel:
 
 def installed_models() -> dict[str, InstalledModel]:
     """Every shipped model that can be used, by its name."""
-    return {known[0]: _model(*known) for known in _shipped() if not _problem(*known)}
+    return {name: one for name, one in _shipped().items() if isinstance(one, InstalledModel)}
 
 
 def unusable_models() -> dict[str, str]:
     """Folders of models that cannot be used, and why."""
-    return {known[0]: problem for known in _shipped() if (problem := _problem(*known))}
+    return {name: one for name, one in _shipped().items() if isinstance(one, str)}
 
 
 def fitting_model(cohort: Cohort, models: Mapping[str, InstalledModel]) -> str:
@@ -224,10 +224,18 @@ def fitting_model(cohort: Cohort, models: Mapping[str, InstalledModel]) -> str:
     return max(fits, key=lambda name: fits[name], default="")
 
 
-def _shipped() -> list[tuple[str, Path, int]]:
-    """What each shipped model is kept by: its name, its folder, and when its card was written."""
+def _shipped() -> dict[str, InstalledModel | str]:
+    """Every shipped model by its name, or why it cannot be used."""
     folder = pretrained.pretrained_folder()
-    return [(name, folder / name, _edition(folder / name)) for name in pretrained.pretrained_names()]
+    found: dict[str, InstalledModel | str] = {}
+    for name in pretrained.pretrained_names():
+        try:
+            model = _model(name, folder / name, _edition(folder / name))
+            load_atlas(model.card["atlas"])
+            found[name] = model
+        except InputError as error:
+            found[name] = str(error)
+    return found
 
 
 def _edition(folder: Path) -> int:
@@ -243,12 +251,3 @@ def _model(name: str, folder: Path, edition: int) -> InstalledModel:
 @lru_cache(_MOST_CARDS)
 def _card(name: str, folder: Path, edition: int) -> dict[str, Any]:
     return load_card(name)
-
-
-@lru_cache(_MOST_CARDS)
-def _problem(name: str, folder: Path, edition: int) -> str:
-    try:
-        load_atlas(_card(name, folder, edition)["atlas"])
-    except InputError as error:
-        return str(error)
-    return ""

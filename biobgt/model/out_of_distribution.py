@@ -18,7 +18,7 @@ is no proof.
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import scrypt
 from typing import Any
@@ -100,53 +100,47 @@ class TrainingRanges:
         mean_correlation, distance : float
             See :func:`position`.
         """
-        found, said = scan_measures(subject), []
-        if _outside(mean_correlation, self.mean_correlation):
-            said.append(f"mean correlation {mean_correlation:.3f} is outside {_words(self.mean_correlation, '.3f')}")
-        if self.strength is not None and _outside(found["strength"], self.strength):
-            said.append(f"mean |FC| {found['strength']:.3f} is outside {_words(self.strength, '.3f')}")
-        if _outside(distance, self.distance):
-            side = "closer to" if distance < self.distance[0] else "farther from"
-            said.append(
-                f"its connectivity pattern is {side} the training mean than that of 99.5 % of training subjects "
-                f"({distance:.2f}; theirs {_words(self.distance, '.2f')})"
-            )
-        if self.timepoints is not None and subject.series is None:
-            return [*said, UNCHECKED]
-        return said if subject.series is None else said + self._series_warnings(found)
+        found = {"mean_correlation": mean_correlation, "distance": distance, **scan_measures(subject)}
+        said = []
+        for name, sentence in _SENTENCES.items():
+            ends: _Range | None = getattr(self, name)
+            if ends is None or name not in found or ends[0] <= found[name] <= ends[1]:
+                continue
+            if found[name] > ends[1] or name not in _HIGH_ONLY:
+                said.append(sentence(found[name], *ends))
+        return [*said, UNCHECKED] if self.timepoints is not None and subject.series is None else said
 
-    def _series_warnings(self, found: Mapping[str, float]) -> list[str]:
-        said, n = [], found["timepoints"]
-        if self.timepoints is not None and _outside(n, self.timepoints):
-            said.append(f"{n:.0f} time points; at least 95 % of training subjects had {_words(self.timepoints, '.0f')}")
-        if self.effective_timepoints is not None and _outside(found["effective_timepoints"], self.effective_timepoints):
-            said.append(
-                f"its series are worth {found['effective_timepoints']:.0f} independent time points, those of training "
-                f"subjects {_words(self.effective_timepoints, '.0f')}"
-            )
-        share = found["independent_share"]
-        if self.independent_share is not None and _outside(share, self.independent_share):
-            kind = "white noise" if share > self.independent_share[1] else "a slower signal or a filter"
-            said.append(
-                f"{percent(share)} of its time points are independent, of training subjects' "
-                f"{percent(self.independent_share[0])} to {percent(self.independent_share[1])}, which points to {kind}"
-            )
-        if self.fast_share is not None and found["fast_share"] > self.fast_share[1]:
-            said.append(
-                f"{100 * found['fast_share']:.2g} % of its power is in the fastest quarter of frequencies, of training "
-                f"subjects' at most {100 * self.fast_share[1]:.2g} %, which points to white noise or another filter"
-            )
-        if self.trend_share is not None and found["trend_share"] > self.trend_share[1]:
-            said.append(
-                f"a straight line explains {100 * found['trend_share']:.2g} % of the variance of its series, of "
-                f"training subjects' at most {100 * self.trend_share[1]:.2g} %, which points to drift"
-            )
-        if self.largest_frame is not None and found["largest_frame"] > self.largest_frame[1]:
-            said.append(
-                f"one time point stands out by {found['largest_frame']:.1f} SD over all regions, of training subjects "
-                f"by at most {self.largest_frame[1]:.1f}, which points to motion"
-            )
-        return said
+
+_HIGH_ONLY = ("fast_share", "trend_share", "largest_frame")
+# By the measure that lies outside: what is said of it and of both ends of its range.
+_SENTENCES: Mapping[str, Callable[[float, float, float], str]] = {
+    "mean_correlation": "mean correlation {:.3f} is outside {:.3f} to {:.3f}".format,
+    "strength": "mean |FC| {:.3f} is outside {:.3f} to {:.3f}".format,
+    "distance": lambda value, low, high: (
+        f"its connectivity pattern is {'closer to' if value < low else 'farther from'} the training mean than that of "
+        f"99.5 % of training subjects ({value:.2f}; theirs {low:.2f} to {high:.2f})"
+    ),
+    "timepoints": "{:.0f} time points; at least 95 % of training subjects had {:.0f} to {:.0f}".format,
+    "effective_timepoints": (
+        "its series are worth {:.0f} independent time points, those of training subjects {:.0f} to {:.0f}".format
+    ),
+    "independent_share": lambda value, low, high: (
+        f"{percent(value)} of its time points are independent, of training subjects' {percent(low)} to "
+        f"{percent(high)}, which points to {'white noise' if value > high else 'a slower signal or a filter'}"
+    ),
+    "fast_share": lambda value, low, high: (
+        f"{100 * value:.2g} % of its power is in the fastest quarter of frequencies, of training subjects' at most "
+        f"{100 * high:.2g} %, which points to white noise or another filter"
+    ),
+    "trend_share": lambda value, low, high: (
+        f"a straight line explains {100 * value:.2g} % of the variance of its series, of training subjects' at most "
+        f"{100 * high:.2g} %, which points to drift"
+    ),
+    "largest_frame": lambda value, low, high: (
+        f"one time point stands out by {value:.1f} SD over all regions, of training subjects by at most {high:.1f}, "
+        "which points to motion"
+    ),
+}
 
 
 def scan_measures(subject: Subject) -> dict[str, float]:
@@ -206,14 +200,6 @@ def _range(values: NDArray[np.float64]) -> _Range:
     """Both ends are a subject's own, rounded outwards: of a small cohort nobody is outside."""
     low, high = np.quantile(values, _OUTSIDE[0], method="lower"), np.quantile(values, _OUTSIDE[1], method="higher")
     return math.floor(1e4 * float(low)) / 1e4, math.ceil(1e4 * float(high)) / 1e4
-
-
-def _outside(value: float, ends: _Range) -> bool:
-    return not ends[0] <= value <= ends[1]
-
-
-def _words(ends: _Range, form: str) -> str:
-    return f"{ends[0]:{form}} to {ends[1]:{form}}"
 
 
 # A scan that the model was trained on, or a subject's id.
