@@ -21,6 +21,7 @@ from paper_texts import texts_inside_and_apart
 
 from biobgt.base.colours import MODULE_COLOURS
 from biobgt.base.errors import InputError
+from biobgt.base.references import cited
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import module_colours
 from biobgt.figures.groups import ModuleComparisonOptions, difference_caption, difference_numbers, group_methods
@@ -218,7 +219,7 @@ def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
         "Permutation p": "0.0312",
     }
     caption = difference_caption(measured, options, found)
-    methods = " ".join(group_methods(measured, options, found))
+    methods = cited(" ".join(group_methods(measured, options, found)))
     assert caption.startswith("Simulated subjects: consensus modules of NC and of AD. ")
     assert "within their group (mean AMI 0.500) than between groups (0.250)" in caption
     for said in ("1,000 permutations of the groups, seed 7", UNADJUSTED):
@@ -228,7 +229,7 @@ def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
     assert "recordings" not in caption
     undefined = two_groups_compared(np.nan)
     assert difference_numbers(undefined)["Permutation p"] == "not defined"
-    assert "difference is not defined (1,000" in " ".join(group_methods(measured, options, undefined))
+    assert "difference is not defined (1,000" in cited(" ".join(group_methods(measured, options, undefined)))
 
 
 def test_recordings_of_two_groups_are_counted_as_people():
