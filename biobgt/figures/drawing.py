@@ -454,6 +454,18 @@ class Surroundings(Mark):
     colours: tuple[str, str, str]
 
     @property
+    def connections(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Both ends of every connection, by their places among the names."""
+        rows, columns = np.nonzero(np.triu(self.weights))
+        return rows, columns
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The weight of every connection, as a share of the thickest line's."""
+        weights = self.weights[self.connections]
+        return weights / self.largest if self.largest > 0 else np.zeros(len(weights))
+
+    @property
     def places(self) -> NDArray[np.float64]:
         """The middle, then evenly round a circle; none stands straight above or below, where names would meet."""
         n = len(self.names) - 1

@@ -363,7 +363,9 @@ def _surroundings(mark: draw.Surroundings, axes: Axes, panel: draw.Panel, sheet:
     style, places = sheet.style, mark.places
     axes.set_axis_off()
     line = line_height(style.font_size) / POINTS_PER_MM
-    up = max(_LOWEST_MM, line / _nearest_on_a_side(places))
+    on_right = np.sort(places[1:][places[1:, 0] > 0, 1])
+    nearest = float(np.diff(on_right).min()) if len(on_right) > 1 else 2.0  # two names on a side, in radii
+    up = max(_LOWEST_MM, line / nearest)
     sheet.panel_mm = 2 * up + line
     fit_height(sheet.figure, [axes], style, panel_mm=sheet.panel_mm)
     up = _room_upwards(sheet.figure, axes, line, least=up if style.height_mm else 0.0)
@@ -375,17 +377,18 @@ def _surroundings(mark: draw.Surroundings, axes: Axes, panel: draw.Panel, sheet:
     axes.set(xlim=(-width / 2, width / 2), ylim=(-up - line / 2, up + line / 2))
     places = places * (aside, up)
     own, near, among = map(style.colour, mark.colours)
-    _connections(mark, axes, places, among=among, near=near)
+    (rows, columns), widths = mark.connections, _THINNEST + mark.shares * (_THICKEST - _THINNEST)
+    segments = np.stack([places[rows], places[columns]], axis=1)
+    for name, chosen, colour, opacity in (
+        ("among its neighbours", rows != 0, among, 0.4),
+        ("of the region", rows == 0, near, 0.85),
+    ):
+        lines: dict[str, Any] = {"linewidths": widths[chosen].tolist(), "colors": colour, "alpha": opacity}
+        axes.add_collection(LineCollection(list(segments[chosen]), label=name, **lines), autolim=False)
     across = np.array([_CIRCLE_MM] + [_NEIGHBOUR_MM] * (len(places) - 1)) * POINTS_PER_MM
     look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "clip_on": False}
     axes.scatter(places[:, 0], places[:, 1], s=across**2, c=[own] + [near] * (len(places) - 1), label="regions", **look)
     _write_names(axes, mark.names, places, width / 2, style, colour=own)
-
-
-def _nearest_on_a_side(places: NDArray[np.float64]) -> float:
-    """How near two names on the same side come in height, in radii of the circle."""
-    right = np.sort(places[1:][places[1:, 0] > 0, 1])
-    return float(np.diff(right).min()) if len(right) > 1 else 2.0
 
 
 def _room_upwards(figure: Figure, axes: Axes, line: float, *, least: float) -> float:
@@ -398,19 +401,6 @@ def _room_upwards(figure: Figure, axes: Axes, line: float, *, least: float) -> f
             f"{np.ceil(height + 2 * (least - up)):g} mm, or none to let the figure choose."
         )
     return float(up)
-
-
-def _connections(mark: draw.Surroundings, axes: Axes, places: NDArray[np.float64], *, among: str, near: str) -> None:
-    rows, columns = np.nonzero(np.triu(mark.weights))
-    shares = mark.weights[rows, columns] / mark.largest if mark.largest > 0 else np.zeros(len(rows))
-    widths = _THINNEST + shares * (_THICKEST - _THINNEST)
-    segments = np.stack([places[rows], places[columns]], axis=1)
-    for name, chosen, colour, opacity in (
-        ("among its neighbours", rows != 0, among, 0.4),
-        ("of the region", rows == 0, near, 0.85),
-    ):
-        look: dict[str, Any] = {"linewidths": widths[chosen].tolist(), "colors": colour, "alpha": opacity}
-        axes.add_collection(LineCollection(list(segments[chosen]), label=name, **look), autolim=False)
 
 
 def _write_names(
