@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from hashlib import sha256
-from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -69,20 +68,6 @@ class GroupParameters:
     def mean_connectivity(self, group: str) -> FloatArray:
         """Return a group's mean connectome as correlations, shape (n_regions, n_regions), unit diagonal."""
         return _correlation_matrix(self.mean_z[self.groups.index(group)], self.n_regions)
-
-    def save(self, path: Path) -> None:
-        """Write the parameters as a compressed ``.npz`` without objects."""
-        np.savez_compressed(
-            path,
-            groups=np.array(self.groups),
-            n_subjects=np.array(self.n_subjects, dtype=np.int32),
-            mean_z=self.mean_z.astype(np.float32),
-            components=self.components.astype(np.float16),
-            individual_dof=np.int32(self.individual_dof),
-            spectrum=self.spectrum.astype(np.float32),
-            n_timepoints=np.int32(self.n_timepoints),
-            tr=np.float32(self.tr),
-        )
 
 
 @cache
