@@ -31,7 +31,6 @@ from biobgt.data.atlas import (
     others_of_size,
     recognise_atlas,
 )
-from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.quality import LEAST_MIRROR, atlas_check
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import _make_figure
@@ -61,27 +60,21 @@ def test_every_labelling_is_cited_and_stands_in_a_table(key):
     assert named.startswith(f"{LABELLINGS[key]} [@")
     assert "@" not in cited(named)
     assert any(key in about.atlas.labels for about in BUNDLED.values())
-
-
-def test_labels_of_a_users_own_atlas_have_no_work():
-    assert named_labelling("lobe") == "lobe"
+    assert named_labelling("lobe") == "lobe", "a user's own"
 
 
 def test_dosenbach_seeds_have_their_own_labels():
     atlas = load_atlas("dosenbach160")
     labels = dict(zip(atlas.regions, atlas.labelling("paper"), strict=True))
-    assert labels["occipital 146"] == "Vis"
-    assert labels["dACC 27"] == "EC"
-    assert labels["vmPFC 1"] == "CC"
+    assert (labels["occipital 146"], labels["dACC 27"], labels["vmPFC 1"]) == ("Vis", "EC", "CC")
     assert labels["dFC 35"] is None  # the paper writes 'dFC 3', which does not exist, and nothing is guessed
     assert atlas.n_unlabelled("paper") == 60
     assert atlas.n_unlabelled("dosenbach") == 0
 
 
 def is_cerebellar(names):
-    return np.array(
-        [any(word in name for word in ("Cerebelum", "Vermis", "cerebellum", "CB", "Crus")) for name in names]
-    )
+    words = ("Cerebelum", "Vermis", "cerebellum", "CB", "Crus")
+    return np.array([any(word in name for word in words) for name in names])
 
 
 @pytest.mark.parametrize("name", ["cc200", "aal90", "aal116", "aal2_120", "harvard_oxford112", "dosenbach160"])
@@ -131,10 +124,7 @@ def test_hemispheres_follow_the_names_of_aal():
     for region, side in zip(atlas.regions, atlas.hemispheres, strict=True):
         expected = {"L": "L", "R": "R"}.get(region.rsplit("_", 1)[-1], "M")
         assert side == expected, region
-
-
-def test_aal90_is_the_first_90_of_aal116():
-    assert load_atlas("aal90").regions == load_atlas("aal116").regions[:90]
+    assert load_atlas("aal90").regions == atlas.regions[:90]
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -165,9 +155,7 @@ def test_shared_numbers_of_regions():
 @pytest.mark.parametrize("name", BUNDLED)
 def test_names_of_all_regions_recognise_an_atlas_in_any_order(name):
     regions = load_atlas(name).regions
-    assert atlas_of_names(regions[::-1]).name == name.removesuffix("_hcp"), (
-        "two orders of Glasser's areas, one name each"
-    )
+    assert atlas_of_names(regions[::-1]).name == name.removesuffix("_hcp"), "two orders of Glasser's areas"
     assert atlas_of_names([*regions[1:], "elsewhere"]) is None
 
 
@@ -255,26 +243,13 @@ def test_a_fingerprint_is_of_names_order_and_coordinates_alone():
     assert "region 5, 'Frontal_Sup_Orb_L', lies at" in said[2]
     assert said[3] == "its regions have no coordinates"
     assert said[4] == "it has 116 regions instead of 90"
-
-
-def test_no_two_bundled_atlases_have_one_fingerprint():
     assert len({load_atlas(name).fingerprint for name in BUNDLED}) == len(BUNDLED)
 
 
 REGIONS = ("Left shore", "Right shore", "North hill", "South hill", "Old town", "New town", "Harbour")
-ISLAND = Reference(
-    "crusoe1719",
-    "article",
-    {
-        "author": "Crusoe, Robinson and others",
-        "title": "An Atlas of Seven Regions",
-        "journal": "Journal of Islands",
-        "volume": "1",
-        "pages": "7--14",
-        "year": "1719",
-        "doi": "10.1000/island",
-    },
-)
+WHERE = {"journal": "Journal of Islands", "volume": "1", "pages": "7--14", "year": "1719", "doi": "10.1000/island"}
+WHAT = {"author": "Crusoe, Robinson and others", "title": "An Atlas of Seven Regions"}
+ISLAND = Reference("crusoe1719", "article", WHAT | WHERE)
 
 
 @pytest.fixture
@@ -305,24 +280,18 @@ def test_it_is_loaded_with_its_places_labels_and_citation(island):
     assert island.citation == "Crusoe et al., Journal of Islands 1:7 (1719), doi:10.1000/island"
     assert find_atlas("ISLAND7") is island
     assert load_atlas("island7") is island, "read once"
-
-
-def test_the_command_line_lists_it(island):
     shown = CliRunner().invoke(app, ["atlases"], env={"COLUMNS": "200"})
     assert shown.exit_code == 0
     assert "island7" in shown.output
     assert "Island 7" in shown.output
 
 
-def test_the_names_of_regions_tell_it(island, data):
+def test_the_names_of_regions_and_of_a_file_tell_it(island, data, tmp_path, rng):
     cohort = read_cohort(data)
     assert cohort.atlas is island
     assert cohort.notes[0] == "Atlas: Island 7, told by the region names."
     header = pd.read_csv(data / "s1.csv")
     np.testing.assert_allclose(cohort["s1"].series, header[list(REGIONS)])
-
-
-def test_the_name_of_a_file_tells_it(island, tmp_path, rng):
     np.save(tmp_path / "sub-1_island7.npy", rng.standard_normal((40, 7)))
     assert read_cohort(tmp_path / "sub-1_island7.npy").atlas is island
 
@@ -352,9 +321,8 @@ def test_the_two_orders_of_schaefer_are_the_same_parcels(size):
     if len(set(order)) == size:  # two parcels may share a rounded centre
         assert [seven.labels["yeo17"][i] for i in order] == list(seventeen.labels["yeo17"])
     # Networks run one after another, in each hemisphere, in the order they name and only there.
-    runs = [labels[i] != labels[i - 1] for labels in [seventeen.labels["yeo17"]] for i in range(1, size)]
-    other = [labels[i] != labels[i - 1] for labels in [seven.labels["yeo17"]] for i in range(1, size)]
-    assert sum(runs) < 2 * 17 < sum(other)
+    runs, other = (sum(map(str.__ne__, a.labels["yeo17"], a.labels["yeo17"][1:])) for a in (seventeen, seven))
+    assert runs < 2 * 17 < other
     assert all(region.startswith("LH_") for region in seventeen.regions[: size // 2])
     # Regions are drawn and named by the networks of the order, unless others are chosen.
     assert [next(iter(atlas.labels)) for atlas in (seven, seventeen)] == ["yeo7", "yeo17"]
@@ -412,11 +380,9 @@ def test_networks_by_position_are_those_that_authors_gave():
     nearest = cdist(coarse.coordinates, fine.coordinates).argmin(axis=1)
     same = [coarse.labels["yeo7"][i] == fine.labels["yeo7"][j] for i, j in enumerate(nearest)]
     assert np.mean(same) > 0.8
-    below = [name for name in load_atlas("harvard_oxford112").regions if name.startswith(("Thal", "Put", "Hip", "Amy"))]
-    labels = dict(
-        zip(load_atlas("harvard_oxford112").regions, load_atlas("harvard_oxford112").labels["yeo7"], strict=True)
-    )
-    assert {labels[name] for name in below} == {None}, "nuclei are in no cortical network"
+    other = load_atlas("harvard_oxford112")
+    nuclei = [i for i, name in enumerate(other.regions) if name.startswith(("Thal", "Put", "Hip", "Amy"))]
+    assert {other.labels["yeo7"][i] for i in nuclei} == {None}, "nuclei are in no cortical network"
 
 
 def test_17_networks_are_parts_of_the_7():
@@ -448,10 +414,9 @@ def test_surface_labels_lie_where_the_table_says(key):
 
 @pytest.mark.parametrize("key", ["schaefer400", "glasser360", "desikan68"])
 def test_every_cortical_region_is_on_the_surface_and_the_medial_wall_is_not(key):
-    labels = BUNDLED[key].surface_labels
-    assert set(np.unique(labels)) == set(range(load_atlas(key).n_regions + 1))
+    labels, n = BUNDLED[key].surface_labels, load_atlas(key).n_regions
+    assert set(np.unique(labels)) == set(range(n + 1))
     left, right = labels[:10242], labels[10242:]
-    n = load_atlas(key).n_regions
     assert left.max() == n // 2
     assert right[right > 0].min() == n // 2 + 1
     assert (right == 0).sum() > 800
@@ -484,16 +449,7 @@ def test_by_hand(rng):
     matrix[np.arange(90), pairs] = 0.9
     assert atlas_check(matrix, atlas).mirror == pytest.approx(1, abs=0.05)
     assert atlas_check(np.eye(90) + 0.1 * rng.random((90, 90)), atlas).mirror == pytest.approx(0.5, abs=0.15)
-
-
-def test_too_few_places_say_nothing(rng):
-    assert atlas_check(np.eye(3), Cohort("c", (Subject("s", connectivity=np.eye(3)),), _places(3)).atlas) is None
-
-
-def _places(n):
-    from biobgt import Atlas
-
-    return Atlas(name="few", title="Few", regions=tuple(f"r{i}" for i in range(n)), coordinates=np.ones((n, 3)))
+    assert atlas_check(np.eye(3), replace(numbered_atlas(3), coordinates=np.ones((3, 3)))) is None, "too few places"
 
 
 @pytest.mark.parametrize(("said", "warned"), [("cc200", True), ("schaefer200", False), ("unknown", False)])
