@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
-from reading import refused
+from reading import as_text, question, refused, save_table
 
 from biobgt import ChoiceNeeded, ImageOptions, ReadOptions, read_cohort
 from biobgt.base.errors import Refusal
@@ -26,9 +26,8 @@ def write_series(path, rng, n_timepoints=120, n_regions=90, header=False):
     path.parent.mkdir(parents=True, exist_ok=True)
     noise = rng.standard_normal((n_timepoints + 4, n_regions))
     values = sum(noise[i : i + n_timepoints] for i in range(4))  # slow in time, as BOLD signals are
-    rows = ["\t".join(f"#{i}" for i in range(1, n_regions + 1))] * header
-    rows += ["\t".join(f"{value:.6f}" for value in row) for row in values]
-    path.write_text("\n".join(rows) + "\n")
+    names = "\t".join(f"#{i}" for i in range(1, n_regions + 1)) + "\n" if header else ""
+    path.write_text(names + as_text(values, "\t") + "\n")
     return np.round(values, 6)
 
 
@@ -53,28 +52,15 @@ def test_a_folder_with_groups_and_provenance(tmp_path, rng):
 
 
 @pytest.mark.parametrize(
-    ("name", "subject"),
-    [
-        ("NYU_0050952_rois_cc200.1D", "NYU_0050952"),
-        ("UM_1_0050272_rois_aal.1D", "UM_1_0050272"),
-        ("0010001/sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D", "0010001"),
-        ("0010001/sfnwmrda0010001_session_2_rest_1_cc200_TCs.1D", "0010001_session_2_rest_1"),
-        ("sub-01/func/sub-01_ses-2_task-rest_run-1_space-MNI_timeseries.tsv", "sub-01_ses-2_run-1"),
-        ("sub-044/timeseries_cc200.csv", "sub-044"),
-        ("patient 7.csv", "patient 7"),
-    ],
-)
-def test_subject_ids(name, subject):
-    assert subject_ids([found(name)]) == [subject]
-
-
-def found(name: str) -> FoundFile:
-    return FoundFile(Path(name), name, folders=("study", *Path(name).parts[:-1]))
-
-
-@pytest.mark.parametrize(
     ("names", "subjects"),
     [
+        (["NYU_0050952_rois_cc200.1D"], ["NYU_0050952"]),
+        (["UM_1_0050272_rois_aal.1D"], ["UM_1_0050272"]),
+        (["0010001/sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D"], ["0010001"]),
+        (["0010001/sfnwmrda0010001_session_2_rest_1_cc200_TCs.1D"], ["0010001_session_2_rest_1"]),
+        (["sub-01/func/sub-01_ses-2_task-rest_run-1_space-MNI_timeseries.tsv"], ["sub-01_ses-2_run-1"]),
+        (["sub-044/timeseries_cc200.csv"], ["sub-044"]),
+        (["patient 7.csv"], ["patient 7"]),
         (["anna/fc.csv", "ben/fc.csv", "other.csv"], ["anna", "ben", "other"]),
         (["sub-01/func/ts.csv", "sub-02/func/ts.csv"], ["sub-01", "sub-02"]),
         (["sub-01/ses-1/ts.csv", "sub-01/ses-2/ts.csv"], ["sub-01_ses-1", "sub-01_ses-2"]),
@@ -82,8 +68,9 @@ def found(name: str) -> FoundFile:
         (["sub-CMU-001.csv", "sub-CMU-002.csv"], ["sub-CMU-001", "sub-CMU-002"]),
     ],
 )
-def test_folders_name_subjects_whose_files_share_a_name(names, subjects):
-    assert subject_ids([found(name) for name in names]) == subjects
+def test_files_and_folders_name_subjects(names, subjects):
+    files = [FoundFile(Path(name), name, folders=("study", *Path(name).parts[:-1])) for name in names]
+    assert subject_ids(files) == subjects
 
 
 def test_one_subjects_folder_and_files_named_one_by_one(tmp_path, rng):
@@ -97,14 +84,10 @@ def test_one_subjects_folder_and_files_named_one_by_one(tmp_path, rng):
 def test_several_tasks_are_a_question(tmp_path, rng):
     for name in ("sub-01_task-nback", "sub-01_task-rest", "sub-02_task-rest"):
         write_series(tmp_path / f"{name}_timeseries.tsv", rng)
-    with pytest.raises(ChoiceNeeded) as caught:
-        read_cohort(tmp_path)
-    assert (caught.value.option, caught.value.choices) == ("pattern", ("*_task-nback_*", "*_task-rest_*"))
+    asked = question(tmp_path)
+    assert (asked.option, asked.choices) == ("pattern", ("*_task-nback_*", "*_task-rest_*"))
     cohort = read_cohort(tmp_path, atlas="aal90", options=ReadOptions(pattern="*_task-rest_*"))
-    assert [subject.source.file for subject in cohort] == [
-        "sub-01_task-rest_timeseries.tsv",
-        "sub-02_task-rest_timeseries.tsv",
-    ]
+    assert [one.source.file for one in cohort] == [f"sub-0{i}_task-rest_timeseries.tsv" for i in (1, 2)]
 
 
 def write_named(path, rng, names):
@@ -204,21 +187,17 @@ def test_an_xcpd_tree(tmp_path, rng):
 
 def test_several_parcellations_are_a_question_and_the_answer_settles_it(tmp_path, rng):
     for subject in ("sub-1", "sub-2"):
-        write_series(tmp_path / subject / "timeseries_aal.csv", rng, n_regions=116)
-        write_series(tmp_path / subject / "timeseries_cc200.csv", rng, n_regions=200)
-        write_series(tmp_path / subject / "timeseries_ho.csv", rng, n_regions=112)
-    with pytest.raises(ChoiceNeeded) as caught:
-        read_cohort(tmp_path)
-    assert (caught.value.option, caught.value.choices) == ("atlas", ("aal116", "cc200"))
+        for atlas, n_regions in (("aal", 116), ("cc200", 200), ("ho", 112)):
+            write_series(tmp_path / subject / f"timeseries_{atlas}.csv", rng, n_regions=n_regions)
+    asked = question(tmp_path)
+    assert (asked.option, asked.choices) == ("atlas", ("aal116", "cc200"))
     cohort = read_cohort(tmp_path, atlas="cc200")
     assert cohort.ids == ("sub-1", "sub-2")
     assert cohort.refused == ()
     assert any("Not read: 4 files of the same subjects" in note for note in cohort.notes)
-    with pytest.raises(ChoiceNeeded, match="orientation"):
-        read_cohort(tmp_path, options=ReadOptions(pattern="*_ho*"))
+    assert question(tmp_path, options=ReadOptions(pattern="*_ho*")).option == "orientation"
     in_time = ReadOptions(pattern="*_ho*", orientation="time-region")
-    with pytest.raises(ChoiceNeeded, match="Harvard-Oxford, in another selection or order"):
-        read_cohort(tmp_path, options=in_time)
+    assert "Harvard-Oxford, in another selection or order" in question(tmp_path, options=in_time).question
     assert read_cohort(tmp_path, options=in_time, atlas="unknown").atlas.n_regions == 112
 
 
@@ -245,27 +224,18 @@ def test_the_rest_of_the_cohort_still_loads(tmp_path, rng):
         (tmp_path / name).write_bytes(content)
     with_nan = write_series(tmp_path / "good.csv", rng)
     with_nan[5, 5] = np.nan
-    np.save(tmp_path / "nan.npy", with_nan)
-    np.save(tmp_path / "constant.npy", np.ones((120, 90)))
-    np.save(tmp_path / "moment.npy", np.ones((1, 90)))
     asymmetric = np.corrcoef(rng.standard_normal((90, 200)))
     asymmetric[0, 1] = 0.9
-    np.save(tmp_path / "asymmetric.npy", asymmetric)
+    arrays = {"nan": with_nan, "constant": np.ones((120, 90)), "moment": np.ones((1, 90)), "asymmetric": asymmetric}
+    for name, values in arrays.items():
+        np.save(tmp_path / f"{name}.npy", values)
     scipy.io.savemat(tmp_path / "struct.mat", {"s": {"x": 1}})
     (tmp_path / "outside.csv").symlink_to(tmp_path.parent / "elsewhere.csv")
     cohort = read_cohort(tmp_path, atlas="aal90")
     assert cohort.ids == ("good",)
-    refused = {refusal.file: refusal.reason for refusal in cohort.refused}
-    assert set(refused) == {
-        *BAD_FILES,
-        "nan.npy",
-        "constant.npy",
-        "moment.npy",
-        "asymmetric.npy",
-        "struct.mat",
-        "outside.csv",
-    }
-    for reason in refused.values():
+    refused_files = {refusal.file: refusal.reason for refusal in cohort.refused}
+    assert set(refused_files) == {*BAD_FILES, *(f"{name}.npy" for name in arrays), "struct.mat", "outside.csv"}
+    for reason in refused_files.values():
         assert reason[0].isupper()
         assert reason.endswith(".")
         assert "Traceback" not in reason
@@ -312,19 +282,13 @@ def test_streaming_yields_the_same_subjects(tmp_path, rng):
     for name in "abc":
         write_series(tmp_path / f"{name}.csv", rng)
     (tmp_path / "d.csv").write_bytes(b"")
+    seen = []
     streamed = list(stream_subjects(tmp_path, atlas="aal90"))
-    cohort = read_cohort(tmp_path, atlas="aal90")
+    cohort = read_cohort(tmp_path, atlas="aal90", progress=lambda done, total: seen.append((done, total)))
     assert [item.id for item in streamed[:3]] == list(cohort.ids)
     np.testing.assert_array_equal(streamed[2].series, cohort["c"].series)
     assert streamed[3] == Refusal("d.csv", "The file is empty.")
-
-
-def test_progress_is_told_after_each_file(tmp_path, rng):
-    for name in "ab":
-        write_series(tmp_path / f"{name}.csv", rng)
-    seen = []
-    read_cohort(tmp_path, atlas="aal90", progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(1, 2), (2, 2)]
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_stacks_beside_names(tmp_path, rng):
@@ -444,13 +408,9 @@ needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system h
 REGIONS = "index\tlabel\n1\tleft\n2\tright\n3\tmiddle\n"
 
 
-def save_table(path, rng):
-    np.savetxt(path, rng.standard_normal((20, 3)), "%.4f", ",")
-
-
 @needs_pipes
 def test_pipes_are_refused_without_waiting_for_a_writer(tmp_path, rng):
-    save_table(tmp_path / "good.csv", rng)
+    save_table(tmp_path / "good.csv")
     names = ["evil.zip", "participants.tsv", "sub-09.csv", "atlas_dseg.tsv", "a_hemi-L.label.gii"]
     for name in names:
         os.mkfifo(tmp_path / name)
@@ -485,19 +445,17 @@ def test_labels_behind_a_link_out_of_the_folder_are_not_read(tmp_path, rng, plac
     outside.mkdir()
     (outside / "x_dseg.tsv").write_text(REGIONS)
     (outside / "x_hemi-L.label.gii").touch()
-    save_table(folder / "sub-01.csv", rng)
+    save_table(folder / "sub-01.csv")
     (folder / place).symlink_to(outside, target_is_directory=True)
     assert label_table_beside(folder / "sub-01.csv", folder) is None
     assert all(above.resolve() != outside for above in folders_above(folder / "sub-01.csv", folder))
     (folder / place).unlink()
     outside.rename(folder / place)
-    table = label_table_beside(folder / "sub-01.csv", folder)
-    assert table is not None
-    assert table[1] == ("left", "right", "middle")
+    assert label_table_beside(folder / "sub-01.csv", folder) == ("x_dseg.tsv", ("left", "right", "middle"))
 
 
 def test_labels_behind_a_link_within_the_folder_are_read(tmp_path, rng):
-    save_table(tmp_path / "sub-01.csv", rng)
+    save_table(tmp_path / "sub-01.csv")
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "x_dseg.tsv").write_text(REGIONS)
     (tmp_path / "atlases").symlink_to("shared", target_is_directory=True)
