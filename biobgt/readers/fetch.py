@@ -1,4 +1,9 @@
-"""Fetching public cohorts, resumably, into a folder in nilearn's layout that :func:`biobgt.read_cohort` reads."""
+"""Cohorts by name: files, demos, and public cohorts that are fetched into a folder in nilearn's layout.
+
+:func:`find_cohort` is where every command and the app ask for a cohort. Fetching is resumable, and nothing is fetched
+unless asked for; files that are already in the folder, and are as they came, are not fetched again. How large a file
+may be and how long it may take is in :mod:`biobgt.base.limits`.
+"""
 
 import json
 import os
@@ -6,7 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -21,150 +25,6 @@ from biobgt.data.atlas import BUNDLED
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import demo_cohort
 from biobgt.readers import ReadOptions, read_cohort
-
-# Whether what came over the network is the table that was asked for, and is still as it came.
-#
-# A login page or a proxy answers any address with a web page. So every file is looked into when it arrives, its
-# SHA-256 is kept beside the data, and the next run compares: what has changed since, or never was a table, is fetched
-# again. A server may also send without end, or a byte a minute: each file has a size and a time that it may take.
-
-
-RECORD = "fetched.json"
-CHANGED = ".changed"
-Fault = str | None
-_AT_ONCE, _CONNECTING_S, _SILENT_S = 2**16, 15, 60
-
-
-def download(url: str, file: Path) -> None:
-    """Bring a file over the network, whole or not at all, within the limits of its size and time.
-
-    Parameters
-    ----------
-    url : str
-    file : Path
-        Where it goes; its folder is there.
-
-    Raises
-    ------
-    InputError
-        When the server is not reached, ends early, sends too much or takes too long.
-    """
-    import requests
-    import urllib3
-
-    limits, end = current_limits(), time.monotonic() + current_limits().fetch_seconds
-    what = f"What came over the network as '{file.name}'"
-    try:
-        with (
-            atomic_file(file) as unfinished,
-            unfinished.open("wb", buffering=0) as target,
-            requests.get(url, stream=True, timeout=(_CONNECTING_S, _SILENT_S)) as answer,
-        ):
-            answer.raise_for_status()
-            n_bytes = 0
-            while piece := answer.raw.read1(_AT_ONCE, decode_content=True):  # what there is, without waiting for more
-                n_bytes += len(piece)
-                limits.check("fetch_bytes", n_bytes, what)
-                if time.monotonic() > end:
-                    raise InputError(
-                        f"{what} was not there after {limits.fetch_seconds} seconds, and was not kept. Try again, or "
-                        f"{how_to_raise('fetch_seconds', 2 * limits.fetch_seconds)}."
-                    )
-                target.write(piece)
-    except (PermissionError, FileExistsError, NotADirectoryError) as error:
-        raise InputError(f"Nothing can be written to '{file.parent}' ({error.strerror}).") from None
-    except (OSError, urllib3.exceptions.HTTPError) as error:  # requests' errors are OSErrors
-        raise InputError(
-            f"'{file.name}' could not be fetched: its server was not reached, or ended early "
-            f"({type(error).__name__}). Check the network and try again; what is already in the folder is kept."
-        ) from None
-
-
-def _series_fault(file: Path, *, n_regions: int) -> Fault:
-    """Say why a file is no table of region series, or None where it is one."""
-    if page := _web_page(file):
-        return page
-    try:
-        values = np.loadtxt(file, ndmin=2)
-    except ValueError:  # UnicodeDecodeError is one
-        return "is no table of numbers, or is cut short"
-    if values.size == 0:
-        return "is empty"
-    return None if values.shape[1] == n_regions else f"has {values.shape[1]} columns, not {n_regions}"
-
-
-def _table_fault(file: Path, *, column: str) -> Fault:
-    """Say why a file is no table with a column, or None where it is one."""
-    if page := _web_page(file):
-        return page
-    with file.open(encoding="utf-8", errors="replace") as stream:
-        names = [name.strip().strip('"') for name in stream.readline(100_000).split(",")]
-    return None if column in names else f"is no table with a column {column}"
-
-
-class _FetchedFiles:
-    """The files of a cohort's folder that are known to be what was asked for, by their SHA-256."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._known = self._read()
-
-    def fetch(self, url: str, file: Path, fault: Callable[[Path], Fault]) -> None:
-        """Fetch a file unless it is here as it came; what came instead of a table is refused.
-
-        A table that was changed since stays beside the new one, with ``.changed`` behind its name; what is no table at
-        all is deleted. A file that was never recorded is looked into, and recorded.
-        """
-        if file.is_file():
-            known, digest = self._known.get(self._key(file)), sha256(file)
-            if known == digest:
-                return None
-            if fault(file) is not None:
-                file.unlink()
-            elif known is None:
-                return self._keep(file, digest)
-            else:
-                file.replace(file.with_name(file.name + CHANGED))
-        make_folder(file.parent)
-        download(url, file)
-        digest = sha256(file)
-        if self._known.get(self._key(file)) != digest and (found := fault(file)) is not None:
-            file.unlink()
-            raise InputError(
-                f"What came over the network as '{file.name}' {found}, and was not kept. If this network has a login "
-                "page or a proxy, open a web page in a browser first, then fetch again; what is already there is kept."
-            )
-        self._keep(file, digest)
-        return None
-
-    def _keep(self, file: Path, digest: str) -> None:
-        self._known[self._key(file)] = digest
-        with suppress(PermissionError):  # others' data in a folder to read only: looked into each time
-            write_atomically(self.folder / RECORD, json.dumps(self._known, indent=1, sort_keys=True) + "\n")
-
-    def _key(self, file: Path) -> str:
-        return file.relative_to(self.folder).as_posix()
-
-    def _read(self) -> dict[str, str]:
-        try:
-            known = json.loads((self.folder / RECORD).read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # not there yet, or damaged: files are looked into again
-            return {}
-        return {str(file): str(digest) for file, digest in known.items()} if isinstance(known, dict) else {}
-
-
-def _web_page(file: Path) -> Fault:
-    with file.open("rb") as stream:
-        start = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
-    return "is a web page" if start.startswith(b"<") else None
-
-
-# Cohorts by name: files, demos, and public cohorts that are fetched into a folder in nilearn's layout.
-#
-# :func:`find_cohort` is where every command and the app ask for a cohort. Fetching is resumable, and nothing is
-# fetched unless asked for; files that are already in the folder, and are as they came, are not fetched again. How
-# large a file may be and how long it may take is in :mod:`biobgt.base.limits`.
-
 
 ABIDE_TERMS = (
     "ABIDE / Preprocessed Connectomes Project: non-commercial research use; cite Craddock et al. 2013 and "
@@ -182,12 +42,10 @@ _PASSED = {
     "qc_anat_rater_3": ("OK",),
     "qc_func_rater_3": ("OK",),
 }
-_SERIES = partial(_series_fault, n_regions=BUNDLED["cc200"].n_regions)
-_TABLE = partial(_table_fault, column="FILE_ID")
 Progress = Callable[[int, int], None]
 Pipeline = Literal["cpac", "ccs", "dparsf", "niak"]
 PIPELINES: Mapping[Pipeline, str] = {"cpac": "C-PAC", "ccs": "CCS", "dparsf": "DPARSF", "niak": "NIAK"}
-ABIDE_SUBJECTS = 1112
+_ABIDE_SUBJECTS = 1112
 
 
 @dataclass(frozen=True)
@@ -199,7 +57,7 @@ class FetchOptions(Options):
         title="Subjects",
         help="Fetch only the first N subjects of ABIDE's table, which lists one site after the other.",
         low=1,
-        high=ABIDE_SUBJECTS,
+        high=_ABIDE_SUBJECTS,
     )
     pipeline: Pipeline = option("cpac", choices=PIPELINES, shown=PIPELINES, title="Preprocessing pipeline")
     band_pass_filtering: bool = option(
@@ -298,7 +156,7 @@ def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | No
     make_folder(folder)
     files, server = _FetchedFiles(folder / _ABIDE), (options.mirror or ABIDE_SERVER).rstrip("/")
     phenotypes = folder / _ABIDE / _PHENOTYPES
-    files.fetch(f"{server}/{_PHENOTYPES}", phenotypes, _TABLE)
+    files.fetch(f"{server}/{_PHENOTYPES}", phenotypes, _table_fault)
     strategy = (
         f"{'' if options.band_pass_filtering else 'no'}filt_{'' if options.global_signal_regression else 'no'}global"
     )
@@ -307,7 +165,7 @@ def _fetch_subjects(folder: Path, options: FetchOptions, progress: Progress | No
     for done, name in enumerate(names, start=1):
         file = f"{name}_rois_cc200.1D"
         found.append(folder / _ABIDE / where / file)
-        files.fetch(f"{server}/Outputs/{where}/rois_cc200/{file}", found[-1], _SERIES)
+        files.fetch(f"{server}/Outputs/{where}/rois_cc200/{file}", found[-1], _series_fault)
         if progress is not None:
             progress(done, len(names))
     return found
@@ -325,3 +183,117 @@ def _subjects(phenotypes: Path, options: FetchOptions) -> list[str]:
             f"'{phenotypes.name}' is no table of ABIDE's subjects and raters. Delete it, and fetch again."
         ) from None
     return [str(name) for name in table.loc[wanted, "FILE_ID"]][: options.n_subjects]
+
+
+# Whether what came over the network is the table that was asked for, and is still as it came.
+#
+# A login page or a proxy answers any address with a web page. So every file is looked into when it arrives, its
+# SHA-256 is kept beside the data, and the next run compares: what has changed since, or never was a table, is fetched
+# again. A server may also send without end, or a byte a minute: each file has a size and a time that it may take.
+
+_RECORD, _CHANGED = "fetched.json", ".changed"
+_AT_ONCE, _CONNECTING_S, _SILENT_S = 2**16, 15, 60
+
+
+class _FetchedFiles:
+    """The files of a cohort's folder that are known to be what was asked for, by their SHA-256."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._known: dict[str, str] = {}
+        with suppress(OSError, ValueError):  # not there yet, or damaged: files are looked into again
+            known = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
+            self._known = {str(name): str(digest) for name, digest in known.items()} if isinstance(known, dict) else {}
+
+    def fetch(self, url: str, file: Path, fault: Callable[[Path], str | None]) -> None:
+        """Fetch a file unless it is here as it came; what came instead of a table is refused.
+
+        A table that was changed since stays beside the new one, with ``.changed`` behind its name; what is no table at
+        all is deleted. A file that was never recorded is looked into, and recorded.
+        """
+        name = file.relative_to(self.folder).as_posix()
+        known = self._known.get(name)
+        if file.is_file():
+            digest = sha256(file)
+            if known == digest:
+                return
+            if (_web_page(file) or fault(file)) is not None:
+                file.unlink()
+            elif known is None:
+                self._keep(name, digest)
+                return
+            else:
+                file.replace(file.with_name(file.name + _CHANGED))
+        make_folder(file.parent)
+        _download(url, file)
+        digest = sha256(file)
+        if known != digest and (found := _web_page(file) or fault(file)) is not None:
+            file.unlink()
+            raise InputError(
+                f"What came over the network as '{file.name}' {found}, and was not kept. If this network has a login "
+                "page or a proxy, open a web page in a browser first, then fetch again; what is already there is kept."
+            )
+        self._keep(name, digest)
+
+    def _keep(self, name: str, digest: str) -> None:
+        self._known[name] = digest
+        with suppress(PermissionError):  # others' data in a folder to read only: looked into each time
+            write_atomically(self.folder / _RECORD, json.dumps(self._known, indent=1, sort_keys=True) + "\n")
+
+
+def _web_page(file: Path) -> str | None:
+    with file.open("rb") as stream:
+        start = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip()
+    return "is a web page" if start.startswith(b"<") else None
+
+
+def _series_fault(file: Path) -> str | None:
+    """Say why a file is no table of region series, or None where it is one."""
+    n_regions = BUNDLED["cc200"].n_regions
+    try:
+        values = np.loadtxt(file, ndmin=2)
+    except ValueError:  # UnicodeDecodeError is one
+        return "is no table of numbers, or is cut short"
+    if values.size == 0:
+        return "is empty"
+    return None if values.shape[1] == n_regions else f"has {values.shape[1]} columns, not {n_regions}"
+
+
+def _table_fault(file: Path) -> str | None:
+    """Say why a file is no table of ABIDE's subjects, or None where it is one."""
+    with file.open(encoding="utf-8", errors="replace") as stream:
+        names = [name.strip().strip('"') for name in stream.readline(100_000).split(",")]
+    return None if "FILE_ID" in names else "is no table with a column FILE_ID"
+
+
+def _download(url: str, file: Path) -> None:
+    """Bring a file over the network into a folder that is there, whole or not at all, within its size and time."""
+    import requests
+    import urllib3
+
+    limits, end = current_limits(), time.monotonic() + current_limits().fetch_seconds
+    what = f"What came over the network as '{file.name}'"
+    try:
+        with (
+            atomic_file(file) as unfinished,
+            unfinished.open("wb", buffering=0) as target,
+            requests.get(url, stream=True, timeout=(_CONNECTING_S, _SILENT_S)) as answer,
+        ):
+            answer.raise_for_status()
+            n_bytes = 0
+            while piece := answer.raw.read1(_AT_ONCE, decode_content=True):  # what there is, without waiting for more
+                n_bytes += len(piece)
+                limits.check("fetch_bytes", n_bytes, what)
+                if time.monotonic() > end:
+                    raise InputError(
+                        f"{what} was not there after {limits.fetch_seconds} seconds, and was not kept. Try again, or "
+                        f"{how_to_raise('fetch_seconds', 2 * limits.fetch_seconds)}."
+                    )
+                target.write(piece)
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        raise InputError(f"Nothing can be written to '{file.parent}' ({error.strerror}).") from None
+    except (OSError, urllib3.exceptions.HTTPError) as error:  # requests' errors are OSErrors
+        raise InputError(
+            f"'{file.name}' could not be fetched: its server was not reached, or ended early "
+            f"({type(error).__name__}). Check the network and try again; what is already in the folder is kept."
+        ) from None
