@@ -19,7 +19,7 @@ from biobgt.data.graph import GivenKind, told_kind
 from biobgt.data.quality import atlas_doubt
 from biobgt.readers import recognise
 from biobgt.readers.discover import Found, FoundFile, look_up, printable, subject_ids
-from biobgt.readers.formats import ReadOptions, is_image, read_file, reader_of, suffix_of
+from biobgt.readers.formats import ReadOptions, read_file, reader_of, suffix_of
 from biobgt.readers.isolate import one_refused_file, read_until
 from biobgt.readers.measurement import FileName, Reading, interpret, read_name
 from biobgt.readers.phenotypes import match_phenotypes, read_phenotypes
@@ -150,8 +150,7 @@ def _to_subject(
         with one_refused_file("The file"):
             measured = interpret(reading, n_regions=atlas.n_regions)
             names = atlas.own_names(reading.names or ())
-            recognise.check_places(names, atlas)
-            order = recognise.region_order(names, reference) if names and reference is not None else None
+            order = recognise.region_order(names, reference, atlas)
             if order is not None:
                 measured = measured.in_order(order)
     except InputError as error:
@@ -183,12 +182,12 @@ def _reference_names(candidates: Iterable[_Candidate], atlas: Atlas) -> tuple[st
 
 def _file_name(file: FoundFile, options: ReadOptions) -> FileName:
     """What names say: of an image's regions, the label image's name does."""
-    labels, bundled = options.image.labels, options.image.bundled
-    if bundled is not None and is_image(file.path):
-        return FileName(file.path.name, said_by=f"the bundled label image {bundled.key}", bundled=bundled.key)
-    if labels is not None and is_image(file.path):
+    labels, bundled, reader = options.image.labels, options.image.bundled, reader_of(file.path)
+    if labels is None or reader is None or not reader.images:
+        return replace(read_name(file.path), labels=recognise.label_table_beside(file.path, file.root))
+    if bundled is None:
         return read_name(Path(labels))
-    return replace(read_name(file.path), labels=recognise.label_table_beside(file.path, file.root))
+    return FileName(file.path.name, said_by=f"the bundled label image {bundled.key}", bundled=bundled.key)
 
 
 def _names_of_subjects(subject: str, readings: list[Reading]) -> list[str]:

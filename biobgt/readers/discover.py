@@ -16,7 +16,6 @@ from biobgt.readers.formats import (
     LABEL_SUFFIX,
     ReadOptions,
     file_of_other_side,
-    is_image,
     reader_of,
     side_of,
     suffix_of,
@@ -151,7 +150,8 @@ def _choose_among_derivatives(files: list[FoundFile]) -> tuple[list[FoundFile], 
             for file in own
             if (tables and _ALSO_SERIES.search(file.name)) or (parcels and _DENSE.search(file.name))
         ]
-        images = [file for file in own if is_image(file.path) and file not in derived]
+        readers = {file: reader_of(file.path) for file in own if file not in derived}
+        images = [file for file, reader in readers.items() if reader is not None and reader.images]
         if any("space-MNI" in file.name for file in images):
             elsewhere += [file for file in images if "space-MNI" not in file.name]
     notes = []

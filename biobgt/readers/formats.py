@@ -441,12 +441,6 @@ def reader_of(path: Path) -> Reader | None:
     return next((reader for reader in READERS.values() if suffix in reader.suffixes), None)
 
 
-def is_image(path: Path) -> bool:
-    """Whether a file is a brain image, by its name."""
-    reader = reader_of(path)
-    return reader is not None and reader.images
-
-
 _PICKLE_STARTS = tuple(b"\x80" + bytes([protocol]) for protocol in range(2, 6))
 
 

@@ -323,15 +323,33 @@ def _contradicts(told: _AtlasEvidence, atlas: Atlas) -> bool:
     return named.fingerprint != atlas.fingerprint and not same_regions
 
 
-def region_order(names: tuple[str, ...], reference: tuple[str, ...]) -> list[int] | None:
+def region_order(names: tuple[str, ...], reference: tuple[str, ...] | None, atlas: Atlas) -> list[int] | None:
     """Say in which order to take regions so that they stand as in the reference; None where they already do.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the regions, as they stand.
+    reference : tuple of str or None
+        In the order that all subjects must have, where one is known.
+    atlas : Atlas
 
     Raises
     ------
     InputError
-        When the two do not name the same regions.
+        When the two do not name the same regions, or some names are the atlas's, but at other places: the rest could
+        not be put in order.
     """
-    if names == reference or all(NUMBERING_NAME.fullmatch(name) for name in names):
+    place = {name: i for i, name in enumerate(atlas.regions, start=1)}
+    if len(names) == atlas.n_regions and set(names) != set(place):
+        for i, name in enumerate(names, start=1):
+            if place.get(name, i) != i:
+                raise InputError(
+                    f"Its region {i} is named '{name}', which is region {place[name]} of {atlas.title}, and other "
+                    "names are not the atlas's, so the regions cannot be put in its order. Correct the names, or choose "
+                    "another atlas."
+                )
+    if reference is None or names == reference or all(NUMBERING_NAME.fullmatch(name) for name in names):
         return None
     if set(names) != set(reference) or len(set(names)) != len(names):
         other = next((name for name in names if name not in set(reference)), names[0])
@@ -339,22 +357,8 @@ def region_order(names: tuple[str, ...], reference: tuple[str, ...]) -> list[int
             f"Its regions are named otherwise than those of the other subjects (such as '{other}'), so they cannot be "
             "put side by side."
         )
-    place = {name: i for i, name in enumerate(names)}
-    return [place[name] for name in reference]
-
-
-def check_places(names: tuple[str, ...], atlas: Atlas) -> None:
-    """Refuse regions that have names of the atlas, but at other places: the rest could not be put in order."""
-    place = {name: i for i, name in enumerate(atlas.regions, start=1)}
-    if len(names) != atlas.n_regions or set(names) == set(place):
-        return
-    for i, name in enumerate(names, start=1):
-        if place.get(name, i) != i:
-            raise InputError(
-                f"Its region {i} is named '{name}', which is region {place[name]} of {atlas.title}, and other names "
-                "are not the atlas's, so the regions cannot be put in its order. Correct the names, or choose another "
-                "atlas."
-            )
+    standing = {name: i for i, name in enumerate(names)}
+    return [standing[name] for name in reference]
 
 
 def _settle_size(readings: Sequence[Reading], *, unknown: bool) -> int:
@@ -454,7 +458,11 @@ def _most_plausible_size(sizes: Sequence[int], readings: Sequence[Reading]) -> i
     found = Counter(sizes)
     if len(found) == 1:
         return sizes[0]
-    atlases = {size: atlas for size in sorted(found) if (atlas := _possible_atlas(size, readings)) is not None}
+    atlases: dict[int, Atlas] = {}
+    for size in sorted(found):  # a bundled atlas's, unless every file of that size tells that it is another
+        told = [_evidence(item, size) for item in readings if size in item.values.shape]
+        if any(not items or any(item.name is not None for item in items) for items in told) and _bundled_of(size):
+            atlases[size] = _bundled_of(size)[0]
     if len(atlases) == 1:
         return next(iter(atlases))
     if not atlases:
@@ -472,14 +480,6 @@ def _most_plausible_size(sizes: Sequence[int], readings: Sequence[Reading]) -> i
         option="atlas",
         choices=[atlas.name for atlas in atlases.values()],
     )
-
-
-def _possible_atlas(size: int, readings: Sequence[Reading]) -> Atlas | None:
-    """The bundled atlas of that size, unless every file of that size tells that it is another."""
-    told = [_evidence(item, size) for item in readings if size in item.values.shape]
-    if not told or all(items and all(item.name is None for item in items) for items in told):
-        return None
-    return next(iter(_bundled_of(size)), None)
 
 
 # Files that lack some regions of an atlas: columns that are absent are put in their places, missing throughout.

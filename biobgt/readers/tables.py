@@ -449,40 +449,18 @@ _SHEET = re.compile(rb"[<:]sheet[\s/>]")  # no <sheetData>; the name may have a 
 _STYLES = "xl/styles.xml"  # where openpyxl looks for them, whatever the workbook says
 
 
-class _Kept:
-    """What became of the workbooks that were read, for as long as a cohort is read."""
-
-    def __init__(self) -> None:
-        self.outcomes: dict[tuple[Path, int, int], pd.DataFrame | InputError] = {}
-        self.n_cells = 0
-
-    def read(self, path: Path) -> pd.DataFrame:
-        """Read a workbook, or take what was read before; tables together are kept up to the size of one."""
-        status = path.stat()
-        key = (path, status.st_mtime_ns, status.st_size)
-        outcome = self.outcomes.get(key)
-        if outcome is None:
-            try:
-                outcome = _read(path)
-            except InputError as error:
-                outcome = error
-            n_cells = 0 if isinstance(outcome, InputError) else outcome.size
-            if self.n_cells + n_cells <= current_limits().table_cells:
-                self.outcomes[key], self.n_cells = outcome, self.n_cells + n_cells
-        if isinstance(outcome, InputError):
-            raise outcome.with_traceback(None)
-        return outcome
-
-
+# What became of the workbooks that were read, tables and refusals, by path, time and size of the file.
+_Kept = dict[tuple[Path, int, int], pd.DataFrame | InputError]
 _KEPT: ContextVar[_Kept | None] = ContextVar("workbooks that were read", default=None)
 
 
 @contextmanager
-def each_workbook_once() -> Iterator[None]:
-    """Keep what is read, tables and refusals, until the context ends: a cohort asks for a workbook three times."""
-    token = _KEPT.set(_Kept())
+def each_workbook_once() -> Iterator[_Kept]:
+    """Keep what is read until the context ends: a cohort asks for a workbook three times."""
+    kept: _Kept = {}
+    token = _KEPT.set(kept)
     try:
-        yield
+        yield kept
     finally:
         _KEPT.reset(token)
 
@@ -490,13 +468,28 @@ def each_workbook_once() -> Iterator[None]:
 def read_workbook(path: Path) -> pd.DataFrame:
     """Read the first sheet; a column without a name is called by its number, an empty cell is NaN.
 
-    The table may be handed out again (:func:`each_workbook_once`), so it must not be changed.
+    The table may be handed out again (:func:`each_workbook_once`), so it must not be changed; tables together are kept
+    up to the size of one.
     """
-    kept = _KEPT.get()
-    return _read(path) if kept is None else kept.read(path)
+    kept, status = _KEPT.get(), path.stat()
+    if kept is None:
+        return _read_sheet(path)
+    key = (path, status.st_mtime_ns, status.st_size)
+    outcome = kept.get(key)
+    if outcome is None:
+        try:
+            outcome = _read_sheet(path)
+        except InputError as error:
+            outcome = error
+        tables = [one for one in (*kept.values(), outcome) if isinstance(one, pd.DataFrame)]
+        if sum(table.size for table in tables) <= current_limits().table_cells:
+            kept[key] = outcome
+    if isinstance(outcome, InputError):
+        raise outcome.with_traceback(None)
+    return outcome
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read_sheet(path: Path) -> pd.DataFrame:
     limits = current_limits()
     try:
         with open_archive(path, limits) as archive:
@@ -508,12 +501,18 @@ def _read(path: Path) -> pd.DataFrame:
     except ZIP_ERRORS:
         raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
     answer, _ = read_isolated("biobgt.readers.foreign_tables:read_cells", path, {}, limit="workbook_seconds")
-    rows: list[list[Any]] = [[_value_of(cell) for cell in row] for row in answer["rows"]]
+    rows: list[list[Any]] = answer["rows"]
     if not rows:
         return pd.DataFrame()
+    for row in rows:
+        for i, cell in enumerate(row):
+            if isinstance(cell, dict):
+                row[i] = datetime.datetime.fromisoformat(cell["date"])
+            elif cell is None:
+                row[i] = math.nan
     n_columns = max(map(len, rows))
     limits.check("table_cells", n_columns * len(rows), f"'{path.name}'")
-    padded = [row + [float("nan")] * (n_columns - len(row)) for row in rows]
+    padded = [row + [math.nan] * (n_columns - len(row)) for row in rows]
     names = [f"column {i}" if pd.isna(name) else str(name) for i, name in enumerate(padded[0], start=1)]
     return pd.DataFrame(padded[1:], columns=range(n_columns), dtype=object).set_axis(names, axis=1)
 
@@ -550,9 +549,3 @@ def _count_elements(part: IO[bytes], name: str) -> tuple[int, int]:
         n_sheets += len(_SHEET.findall(seen)) - len(_SHEET.findall(before))
         before = seen[-_OVERLAP:]
     return n_elements, n_sheets
-
-
-def _value_of(cell: Any) -> Any:
-    if cell is None:
-        return float("nan")
-    return datetime.datetime.fromisoformat(cell["date"]) if isinstance(cell, dict) else cell

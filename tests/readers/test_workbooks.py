@@ -441,7 +441,7 @@ def test_a_workbook_that_changes_is_read_again(tmp_path):
 
 def test_tables_are_kept_up_to_the_size_of_one(tmp_path, monkeypatch):
     monkeypatch.setenv("BIOBGT_MAX_TABLE_CELLS", "5")
-    kept = workbooks._Kept()
-    for name in ("a.xlsx", "b.xlsx", "c.xlsx"):
-        kept.read(workbook(tmp_path / name))
-    assert [path.name for path, _, _ in kept.outcomes] == ["a.xlsx", "b.xlsx"]
+    with workbooks.each_workbook_once() as kept:
+        for name in ("a.xlsx", "b.xlsx", "c.xlsx"):
+            read_phenotypes(workbook(tmp_path / name))
+    assert [path.name for path, _, _ in kept] == ["a.xlsx", "b.xlsx"]
