@@ -23,8 +23,8 @@ from biobgt.model.inputs import prepare
 from biobgt.model.presets import OWN_PRESET, Preset, choose_device, preset_named
 from biobgt.training.trainer import predict_logits, train_model
 
-Brains = Cohort | Sequence[Subject] | ArrayLike
-FEWEST_TO_CALIBRATE = 30  # a handful, all right or all wrong, would ask for certainty or for no opinion
+_Brains = Cohort | Sequence[Subject] | ArrayLike
+_FEWEST_TO_CALIBRATE = 30  # a handful, all right or all wrong, would ask for certainty or for no opinion
 
 
 class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -70,7 +70,7 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self.validation_share = validation_share
         self.epochs = epochs
 
-    def fit(self, X: Brains, y: ArrayLike | None = None) -> "BioBGTClassifier":
+    def fit(self, X: _Brains, y: ArrayLike | None = None) -> "BioBGTClassifier":
         """Train.
 
         Parameters
@@ -80,9 +80,15 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         y : array-like, shape (n_subjects,), optional
             Groups; without them, the subjects' own.
         """
-        subjects = _subjects(X)
-        self.classes_, labels = np.unique(_groups(subjects, y), return_inverse=True)
-        preset, device = self._preset(), choose_device(self.device)
+        subjects, device = _subjects(X), choose_device(self.device)
+        groups = np.array([subject.group for subject in subjects]) if y is None else np.asarray(y)
+        if y is None and (nameless := [subject.id for subject in subjects if subject.group is None]):
+            raise InputError(f"Subject '{nameless[0]}' has no group; give the groups as y, or leave it out.")
+        if groups.shape != (len(subjects),):
+            raise InputError(f"{len(subjects)} subjects need as many groups, not an array of shape {groups.shape}.")
+        self.classes_, labels = np.unique(groups, return_inverse=True)
+        preset = self.preset if isinstance(self.preset, Preset) else preset_named(self.preset)
+        preset = preset if self.epochs is None else replace(preset, epochs=self.epochs)
         training, validation = self._hold_back(labels, [person_of(subject.id) for subject in subjects])
         graphs, known = prepare(subjects, preset), torch.tensor(labels)
         learned, held = ((graphs[torch.tensor(rows)], known[torch.tensor(rows)]) for rows in (training, validation))
@@ -96,14 +102,14 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             groups=tuple(str(group) for group in self.classes_),
             members=(model,),
             temperatures=(
-                fit_temperature(held_back, labels[validation]) if len(validation) >= FEWEST_TO_CALIBRATE else 1.0,
+                fit_temperature(held_back, labels[validation]) if len(validation) >= _FEWEST_TO_CALIBRATE else 1.0,
             ),
             device=device,
             atlas_fingerprint=X.atlas.fingerprint if isinstance(X, Cohort) else "",
         )
         return self
 
-    def predict_proba(self, X: Brains) -> NDArray[np.float64]:
+    def predict_proba(self, X: _Brains) -> NDArray[np.float64]:
         """Calibrated probabilities, shape (n_subjects, n_groups), in the order of ``classes_``."""
         subjects = self._fitting(X)
         model, temperature = self.ensemble_.members[0], self.ensemble_.temperatures[0]
@@ -111,19 +117,15 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         logits = predict_logits(model, graphs, device=self.ensemble_.device)
         return calibrated(logits.double().numpy(), temperature)
 
-    def predict(self, X: Brains) -> NDArray[Any]:
+    def predict(self, X: _Brains) -> NDArray[Any]:
         """The most probable group of each subject, shape (n_subjects,)."""
         most_probable = self.predict_proba(X).argmax(axis=1)  # first: it refuses where nothing was fitted
         return np.asarray(self.classes_[most_probable])
 
-    def explain(self, X: Brains) -> SubjectExplanation:
+    def explain(self, X: _Brains) -> SubjectExplanation:
         """Probabilities with the attention of every layer and head, embeddings, NE and modules."""
         subjects = self._fitting(X)
         return self.ensemble_.explain(subjects)
-
-    def _preset(self) -> Preset:
-        preset = self.preset if isinstance(self.preset, Preset) else preset_named(self.preset)
-        return preset if self.epochs is None else replace(preset, epochs=self.epochs)
 
     def _hold_back(
         self, labels: NDArray[np.int64], persons: Sequence[str]
@@ -146,7 +148,7 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             raise InputError("Too few persons are in one group only to hold some back and train on all groups.")
         return np.flatnonzero(~validates), np.flatnonzero(validates)
 
-    def _fitting(self, X: Brains) -> list[Subject]:
+    def _fitting(self, X: _Brains) -> list[Subject]:
         """The subjects, where the model can be asked about them."""
         check_is_fitted(self, "ensemble_")
         subjects = _subjects(X)
@@ -166,7 +168,7 @@ class BioBGTClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return tags
 
 
-def _subjects(X: Brains) -> list[Subject]:
+def _subjects(X: _Brains) -> list[Subject]:
     if isinstance(X, Cohort):
         return list(X.subjects)
     given: list[Any] = list(X)  # type: ignore[arg-type]  # array-like: a matrix a subject
@@ -178,14 +180,3 @@ def _subjects(X: Brains) -> list[Subject]:
         Subject(f"subject {number}", connectivity=check_connectivity(matrix, what=f"The matrix of subject {number}"))
         for number, matrix in enumerate(given, start=1)
     ]
-
-
-def _groups(subjects: Sequence[Subject], y: ArrayLike | None) -> NDArray[Any]:
-    if y is None:
-        if nameless := [subject.id for subject in subjects if subject.group is None]:
-            raise InputError(f"Subject '{nameless[0]}' has no group; give the groups as y, or leave it out.")
-        return np.array([subject.group for subject in subjects])
-    groups = np.asarray(y)
-    if groups.shape != (len(subjects),):
-        raise InputError(f"{len(subjects)} subjects need as many groups, not an array of shape {groups.shape}.")
-    return groups

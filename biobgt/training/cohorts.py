@@ -156,9 +156,7 @@ def _renamed(cohort: Cohort, shared: set[str]) -> Cohort:
 # Reading and dividing a cohort.
 
 
-Progress = Callable[[int, int], None]
-SIMULATED_GROUPS = ("NC", "MCI", "AD")
-
+_SIMULATED_GROUPS = ("NC", "MCI", "AD")
 _CUT = "aal90"  # the first 90 regions of AAL-116
 # The files of a cohort by their atlas, that of no other wish first.
 _FILES = {
@@ -177,7 +175,7 @@ def training_cohort(
     atlas: str | None = None,
     options: ReadOptions | None = None,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Cohort:
     """Read a cohort to train on; every subject has a group.
 
@@ -199,7 +197,11 @@ def training_cohort(
         Told (done, total) after each file.
     """
     check_choice("cohort", kind, tuple(DATASETS))
-    path, named = _file_of(kind, data, atlas)
+    path, named = data, atlas
+    for own, file in _FILES.get(kind, {}).items():  # the cohort as it is shared, in one file
+        if (atlas in (None, own) or (atlas == _CUT and own == "aal116")) and (data / file).exists():
+            path, named = data / file, own
+            break
     if path != data:
         phenotypes = phenotypes or data / _TABLES[kind]
     cohort = find_cohort(path, atlas=named, phenotypes=phenotypes, options=options, progress=progress)
@@ -230,27 +232,23 @@ def _simulated_progression(cohort: Cohort, *, seed: int) -> Cohort:
     atlas = cut.atlas
     vulnerable = vulnerability(cohort_connectivity(cut).mean(axis=0), atlas)
     random = np.random.default_rng(seed)
-    lots = random.permutation(np.arange(len(cut)) % len(SIMULATED_GROUPS))
+    lots = random.permutation(np.arange(len(cut)) % len(_SIMULATED_GROUPS))
     subjects: list[Subject] = []
     for subject, lot in zip(cut, lots, strict=True):
-        group = SIMULATED_GROUPS[lot]
+        group = _SIMULATED_GROUPS[lot]
         subjects.append(subject if group == "NC" else simulate_progression(subject, group, vulnerable, seed=random))
     return Cohort(ADSIM, tuple(subjects), atlas)
 
 
-def _file_of(kind: str, data: Path, atlas: str | None) -> tuple[Path, str | None]:
-    """The file of a cohort as it is shared, and its atlas; else the folder, and the atlas that was named."""
-    files = _FILES.get(kind, {})
-    for named, file in files.items():
-        if (atlas is None or atlas == named or (atlas == _CUT and named == "aal116")) and (data / file).exists():
-            return data / file, named
-    return data, atlas
-
-
 def _cut(cohort: Cohort) -> Cohort:
     """A cohort on AAL, its first 90 regions."""
-    atlas = load_atlas(_CUT)
-    return replace(cohort, subjects=tuple(_first_regions(one, atlas.n_regions) for one in cohort), atlas=atlas)
+    atlas, subjects = load_atlas(_CUT), []
+    for one in cohort:
+        if one.series is None:
+            raise InputError(f"Subject '{one.id}' has no series; the simulated progression is made from series.")
+        missing = tuple(region for region in one.missing_regions if region < atlas.n_regions)
+        subjects.append(replace(one, series=one.series[:, : atlas.n_regions], missing_regions=missing))
+    return replace(cohort, subjects=tuple(subjects), atlas=atlas)
 
 
 def _sites_of(cohort: Cohort) -> list[str | None] | None:
@@ -262,15 +260,12 @@ def _sites_of(cohort: Cohort) -> list[str | None] | None:
 
 def folds_words(n_folds: int, cohort: Cohort) -> str:
     """Name the cross-validation of a cohort, as a sentence opens."""
-    return f"{n_folds}-fold cross-validation, stratified {_strata_words(cohort)}"
-
-
-def _strata_words(cohort: Cohort) -> str:
-    """What the splits of a cohort are stratified by."""
-    sites = _sites_of(cohort)
+    sites, strata = _sites_of(cohort), "by site and group"
     if sites is None:
-        return "by group (no site is known)"
-    return "by site and group" + (" (a site is not known of everybody)" if None in sites else "")
+        strata = "by group (no site is known)"
+    elif None in sites:
+        strata += " (a site is not known of everybody)"
+    return f"{n_folds}-fold cross-validation, stratified {strata}"
 
 
 def protocol_splits(cohort: Cohort, protocol: str, *, n: int = FOLDS, seed: int = 0) -> tuple[Split, ...]:
@@ -290,7 +285,8 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = FOLDS, seed: int 
     """
     check_choice("protocol", protocol, tuple(key for key, known in PROTOCOLS.items() if known.title))
     groups, sites = [str(subject.group) for subject in cohort], _sites_of(cohort)
-    scans = _scans(cohort)
+    twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
+    scans = [min((name, *twins.get(name, ()))) for name in cohort.ids]  # the first id of those who hold the same scan
     if protocol == RANDOM:
         return random_splits(groups, sites, subjects=cohort.persons, scans=scans, n=n, seed=seed)
     if protocol == CROSS_VALIDATION:
@@ -302,12 +298,6 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = FOLDS, seed: int 
     return (_official_split(cohort, groups, scans, seed=seed),)
 
 
-def _scans(cohort: Cohort) -> list[str]:
-    """Which scan each subject holds: its id, or the first id of those who hold the same."""
-    twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
-    return [min((name, *twins.get(name, ()))) for name in cohort.ids]
-
-
 def _official_split(cohort: Cohort, groups: list[str], scans: list[str], *, seed: int) -> Split:
     """The cohort's own training subjects, a tenth of them for validation, and its own validation subjects as test."""
     named = np.array([str(subject.phenotypes.get("split")) for subject in cohort])
@@ -315,15 +305,13 @@ def _official_split(cohort: Cohort, groups: list[str], scans: list[str], *, seed
     own = np.flatnonzero(named == "train")
     if not tested.any() or tested.sum() + len(own) != len(named) or not len(own):
         raise InputError("The phenotypes have no complete column 'split' with values train and validation (or val).")
-    persons = cohort.persons
-    both = {persons[row] for row in own} & {persons[row] for row in np.flatnonzero(tested)}
-    if both:
+    persons, test = cohort.persons, np.flatnonzero(tested)
+    if both := {persons[row] for row in own} & {persons[row] for row in test}:
         raise InputError(
             f"In the column 'split' recordings of '{min(both)}' stand both under train and under validation. Keep one "
             "person's recordings together."
         )
-    twice = {scans[row] for row in own} & {scans[row] for row in np.flatnonzero(tested)}
-    if twice:
+    if twice := {scans[row] for row in own} & {scans[row] for row in test}:
         raise InputError(
             f"In the column 'split' the scan of '{min(twice)}' stands both under train and under validation, where "
             "another subject holds it. Leave one of them out."
@@ -338,12 +326,5 @@ def _official_split(cohort: Cohort, groups: list[str], scans: list[str], *, seed
         name=OFFICIAL,
         train=own[np.concatenate([inner.train, inner.validation])],
         validation=own[inner.test],
-        test=np.flatnonzero(tested),
+        test=test,
     )
-
-
-def _first_regions(subject: Subject, n: int) -> Subject:
-    if subject.series is None:
-        raise InputError(f"Subject '{subject.id}' has no series; the simulated progression is made from series.")
-    missing = tuple(region for region in subject.missing_regions if region < n)
-    return replace(subject, series=subject.series[:, :n], missing_regions=missing)

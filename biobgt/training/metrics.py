@@ -54,7 +54,12 @@ def classification_metrics(truth: ArrayLike, probabilities: ArrayLike, groups: S
     values = _checked_probabilities(probabilities)
     if values.shape[1] != len(groups):
         raise InputError(f"There are {values.shape[1]} columns of probabilities and {len(groups)} groups.")
-    columns = _columns(truth, groups, n_rows=len(values))
+    known = np.asarray(truth)
+    _check_one_each(known, len(values))
+    named = known.dtype.kind in "UO"
+    columns = pd.Index(list(groups)).get_indexer(pd.Index(known)) if named else known.astype(np.int64)
+    if len(values) and not 0 <= columns.min() <= columns.max() < len(groups):
+        raise InputError(f"Every true group must be one of {', '.join(groups)}, by name or by column.")
     if not len(values):
         return dict.fromkeys(METRICS, float("nan"))
     predicted = values.argmax(axis=1)
@@ -179,19 +184,16 @@ def roc_points(truth: ArrayLike, probabilities: ArrayLike) -> pd.DataFrame:
 def _one_against_all(
     true: NDArray[np.bool_], predicted: NDArray[np.bool_], probability: NDArray[np.float64]
 ) -> dict[str, float]:
-    hits, rejections = int((true & predicted).sum()), int((~true & ~predicted).sum())
-    misses, alarms = int((true & ~predicted).sum()), int((~true & predicted).sum())
     both = true.any() and not true.all()
+    shares = {
+        "f1": (2 * (true & predicted).sum(), true.sum() + predicted.sum()),
+        "sensitivity": ((true & predicted).sum(), true.sum()),
+        "specificity": ((~true & ~predicted).sum(), (~true).sum()),
+    }
     return {
         "auc": float(roc_auc_score(true, probability)) if both else float("nan"),
-        "f1": _share(2 * hits, misses + alarms),
-        "sensitivity": _share(hits, misses),
-        "specificity": _share(rejections, alarms),
+        **{name: float(part / whole) if whole else float("nan") for name, (part, whole) in shares.items()},
     }
-
-
-def _share(part: int, rest: int) -> float:
-    return part / (part + rest) if part + rest else float("nan")
 
 
 def _bin_numbers(claimed: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
@@ -226,18 +228,6 @@ def _checked_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
 def _check_one_each(truth: NDArray[Any], n_rows: int) -> None:
     if truth.shape != (n_rows,):
         raise InputError(f"{n_rows} predictions need as many true groups, not shape {truth.shape}.")
-
-
-def _columns(truth: ArrayLike, groups: Sequence[str], *, n_rows: int) -> NDArray[np.int64]:
-    values = np.asarray(truth)
-    _check_one_each(values, n_rows)
-    if values.dtype.kind in "UO":
-        columns = pd.Index(list(groups)).get_indexer(pd.Index(values))
-    else:
-        columns = values.astype(np.int64)
-    if n_rows and (columns.min() < 0 or columns.max() >= len(groups)):
-        raise InputError(f"Every true group must be one of {', '.join(groups)}, by name or by column.")
-    return np.asarray(columns, dtype=np.int64)
 
 
 # How sure one can be of a metric: over other subjects, and between two models on the same splits.

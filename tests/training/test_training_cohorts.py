@@ -19,7 +19,7 @@ from biobgt.training.cohorts import (
     DATASETS,
     _simulated_progression,
     _sites_of,
-    _strata_words,
+    folds_words,
     protocol_splits,
     training_cohort,
 )
@@ -184,17 +184,17 @@ def test_a_scan_of_two_sites_leaves_neither_out() -> None:
 
 def test_a_missing_site_does_not_lose_the_others() -> None:
     cohort = planted_cohort(20)
-    assert _strata_words(cohort) == "by site and group"
+    assert folds_words(4, cohort) == "4-fold cross-validation, stratified by site and group"
     one, *others = cohort.subjects
     gap = replace(cohort, subjects=(replace(one, phenotypes={}), *others))
     assert _sites_of(gap) == [None, *["B", *["A", "B"] * 19]]
-    assert _strata_words(gap) == "by site and group (a site is not known of everybody)"
+    assert folds_words(4, gap).endswith("by site and group (a site is not known of everybody)")
     assert sum(len(split.test) for split in protocol_splits(gap, "folds", n=4)) == 40
     with pytest.raises(InputError, match="Row 1 has no site"):
         protocol_splits(gap, "sites")
     none = replace(cohort, subjects=tuple(replace(subject, phenotypes={}) for subject in cohort))
     assert _sites_of(none) is None
-    assert _strata_words(none) == "by group (no site is known)"
+    assert folds_words(4, none).endswith("by group (no site is known)")
 
 
 def test_the_cohorts_own_split_keeps_its_test_subjects_out() -> None:
