@@ -1,5 +1,6 @@
 """A planted cohort, drawn once, its graphs, and a model trained on them for one epoch."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from planted_cohort import planted_cohort, small
 from planted_model import PRESET, write_planted
 
 from biobgt.data.cohort import Cohort
+from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts
 from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, label_graphs, train_ensemble
 from biobgt.training.splits import Split, cross_validation
 
@@ -44,3 +46,12 @@ def folder(
     path = tmp_path_factory.mktemp("model")
     write_planted(path, cohort, data, trained, splits)
     return path
+
+
+@pytest.fixture(scope="session")
+def both() -> JoinedCohorts:
+    """Two planted cohorts; the second is simulated from the first's people."""
+    first = replace(planted_cohort(8), name="abide")
+    second = planted_cohort(8, groups=3, seed=1)
+    subjects = tuple(replace(one, simulated=one.group != "NC") for one in second)
+    return join_training_cohorts([first, replace(second, name="adsim", subjects=subjects)])

@@ -30,6 +30,8 @@ from biobgt.training.splits import Split
 from biobgt.training.tables import CardTables
 from biobgt.training.trainer import predict_logits
 
+Splits = tuple[Split, ...]
+
 
 def test_the_card_passes_its_schema(folder: Path) -> None:
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"), parse_constant=lambda name: pytest.fail(name))
@@ -53,7 +55,7 @@ class GroupShares:
 
 
 def test_a_baseline_is_one_object_found_in_the_evaluation_and_on_the_card(
-    cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...], tmp_path: Path
+    cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: Splits, tmp_path: Path
 ) -> None:
     guessing = Baseline("shares", "the shares of the groups", lambda shrinkage: GroupShares(), family="constant")
     with BASELINES.temporarily(guessing):
@@ -74,7 +76,7 @@ def test_a_baseline_is_one_object_found_in_the_evaluation_and_on_the_card(
 
 
 def test_the_card_says_what_was_measured(
-    folder: Path, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...]
+    folder: Path, data: LabelledGraphs, trained: TrainedEnsemble, splits: Splits
 ) -> None:
     card = load_card(folder)
     measured = classification_metrics(data.labels, trained.probabilities, data.groups)
@@ -127,9 +129,7 @@ def test_group_results_come_back(folder: Path, data: LabelledGraphs, trained: Tr
     assert set(groups.tests["between"]) == {"NC - ASD"}
 
 
-def test_an_evaluation_goes_on_the_card(
-    folder: Path, data: LabelledGraphs, splits: tuple[Split, ...], tmp_path: Path
-) -> None:
+def test_an_evaluation_goes_on_the_card(folder: Path, data: LabelledGraphs, splits: Splits, tmp_path: Path) -> None:
     results = evaluate(data, splits[:2], PRESET, protocol="random", folder=tmp_path)
     add_evaluation(folder, results)
     rows = {row["model"]: row for row in load_card(folder)["evaluation"]}
@@ -158,7 +158,7 @@ def test_a_card_takes_only_the_evaluation_of_its_own_subjects(folder: Path, coho
 
 
 def test_an_atlas_without_modules_makes_a_model_too(
-    data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...], tmp_path: Path
+    data: LabelledGraphs, trained: TrainedEnsemble, splits: Splits, tmp_path: Path
 ) -> None:
     nameless = replace(planted_cohort(20), atlas=numbered_atlas(16))
     card = write_planted(tmp_path, nameless, data, trained, splits)
@@ -183,7 +183,7 @@ def test_a_baseline_that_is_not_linear_is_not_called_so() -> None:
 
 
 def test_attention_of_a_trained_model_can_be_made_again_from_its_weights(
-    folder: Path, cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple[Split, ...]
+    folder: Path, cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: Splits
 ) -> None:
     members = load_pretrained(folder, "cpu").members
     again, contrasts = out_of_fold_attention(members, data, splits)

@@ -18,11 +18,12 @@ from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, _open_run, tr
 from biobgt.training.splits import Split, cross_validation
 from biobgt.training.trainer import predict_logits
 
+Splits = tuple[Split, ...]
 PRESET = small("best", epochs=2, pretrain_steps=2, layers=2)
 
 
 @pytest.fixture(scope="module")
-def splits(data: LabelledGraphs) -> tuple[Split, ...]:
+def splits(data: LabelledGraphs) -> Splits:
     return cross_validation([data.groups[label] for label in data.labels], folds=3)
 
 
@@ -32,12 +33,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def trained(data: LabelledGraphs, splits: tuple[Split, ...], folder: Path) -> TrainedEnsemble:
+def trained(data: LabelledGraphs, splits: Splits, folder: Path) -> TrainedEnsemble:
     return train_ensemble(data, splits, PRESET, folder=folder, seed=5)
 
 
 def test_group_means_of_attention_are_those_of_subjects_never_met(
-    data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble
+    data: LabelledGraphs, splits: Splits, trained: TrainedEnsemble
 ) -> None:
     maps = np.zeros((len(data.labels), 2, 2, 16, 16))
     for member, split in zip(trained.members, splits, strict=True):
@@ -57,7 +58,7 @@ def test_group_means_of_attention_are_those_of_subjects_never_met(
 
 
 def test_probabilities_are_out_of_fold_and_calibrated_on_the_other_folds(
-    data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble
+    data: LabelledGraphs, splits: Splits, trained: TrainedEnsemble
 ) -> None:
     assert np.isfinite(trained.logits).all()
     said = np.full_like(trained.logits, np.nan)
@@ -87,7 +88,7 @@ def test_embedding_contrast_against_loops(data: LabelledGraphs, trained: Trained
 
 def test_finished_folds_are_kept_and_the_unfinished_one_goes_on(
     data: LabelledGraphs,
-    splits: tuple[Split, ...],
+    splits: Splits,
     trained: TrainedEnsemble,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -115,7 +116,7 @@ def test_finished_folds_are_kept_and_the_unfinished_one_goes_on(
 
 
 def test_another_runs_members_are_never_taken_up(
-    data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble, folder: Path, tmp_path: Path
+    data: LabelledGraphs, splits: Splits, trained: TrainedEnsemble, folder: Path, tmp_path: Path
 ) -> None:
     """A member of another seed has other test subjects: it may have been trained on those of this one."""
     runs = shutil.copytree(folder, tmp_path / "runs")
@@ -148,7 +149,7 @@ def test_members_on_disk_are_the_members(trained: TrainedEnsemble, folder: Path)
 
 
 def test_test_subjects_do_not_move_their_own_member(
-    data: LabelledGraphs, splits: tuple[Split, ...], trained: TrainedEnsemble, tmp_path: Path
+    data: LabelledGraphs, splits: Splits, trained: TrainedEnsemble, tmp_path: Path
 ) -> None:
     labels = data.labels.copy()
     labels[splits[0].test] = 1 - labels[splits[0].test]

@@ -16,10 +16,11 @@ from biobgt.base.errors import InputError
 from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.training.cohorts import (
-    DATASETS,
+    JoinedCohorts,
     _simulated_progression,
     _sites_of,
     folds_words,
+    join_training_cohorts,
     protocol_splits,
     training_cohort,
 )
@@ -128,15 +129,6 @@ def test_recordings_of_one_person_are_never_parted(protocol: str) -> None:
         assert sum(map(len, parts)) == len(set.union(*parts)) == 20
 
 
-def test_an_official_split_through_a_person_is_refused() -> None:
-    cohort = _two_sessions(planted_cohort(20))
-    parted = tuple(
-        replace(one, phenotypes={"split": "validation" if one.id == "sub-0a_ses-1" else "train"}) for one in cohort
-    )
-    with pytest.raises(InputError, match="recordings of 'sub-0a' stand both"):
-        protocol_splits(replace(cohort, subjects=parted), "official")
-
-
 def _twins(cohort: Cohort) -> Cohort:
     """Subject 2, of the first's site and group, holds the first one's scan."""
     first, second, third, *others = cohort.subjects
@@ -166,13 +158,12 @@ def test_scans_that_link_three_people_keep_them_together() -> None:
             assert len({0, 20, 39, 40} & set(part.tolist())) in (0, 4)
 
 
-def test_an_official_split_through_a_scan_is_refused() -> None:
-    cohort = _twins(planted_cohort(20))
-    parted = tuple(
-        replace(one, phenotypes={"split": "validation" if i == 2 else "train"}) for i, one in enumerate(cohort)
-    )
-    with pytest.raises(InputError, match="the scan of 'NC-0' stands both under train and under validation"):
-        protocol_splits(replace(cohort, subjects=parted), "official")
+def test_an_official_split_through_a_person_or_a_scan_is_refused() -> None:
+    cohorts = {"'sub-0a' stand both": _two_sessions(planted_cohort(20)), "scan of 'NC-0'": _twins(planted_cohort(20))}
+    for said, cohort in cohorts.items():
+        parted = [replace(one, phenotypes={"split": "val" if i == 2 else "train"}) for i, one in enumerate(cohort)]
+        with pytest.raises(InputError, match=said):
+            protocol_splits(replace(cohort, subjects=tuple(parted)), "official")
 
 
 def test_a_scan_of_two_sites_leaves_neither_out() -> None:
@@ -207,13 +198,6 @@ def test_the_cohorts_own_split_keeps_its_test_subjects_out() -> None:
     assert sorted(split.test.tolist()) == list(range(0, 40, 4))
     assert sorted([*split.train, *split.validation]) == [row for row in range(40) if row % 4]
     assert len(split.validation) in (3, 4)
-
-
-def test_every_cohort_has_a_story() -> None:
-    for story in DATASETS.values():
-        assert story.title
-        assert story.terms
-        assert story.limits
 
 
 def _rows(split: Split) -> list[int]:
@@ -334,13 +318,6 @@ def test_rows_of_a_person_stay_together(protocol) -> None:
         assert _rows(split) == list(range(len(groups)))
 
 
-def test_rows_without_ids_would_have_been_torn_apart() -> None:
-    groups, sites, subjects = _copies()
-    ids = np.array(subjects)
-    split = random_splits(groups, sites, n=1)[0]
-    assert set(ids[split.train]) & set(ids[split.test])
-
-
 def test_few_subjects_leave_one_each_for_validation_and_test() -> None:
     for split in random_splits(["NC"] * 3 + ["ASD"] * 3, n=20):
         assert (len(split.train), len(split.validation), len(split.test)) == (4, 1, 1)
@@ -350,25 +327,63 @@ def test_bad_input_is_said_in_a_sentence() -> None:
     groups, sites = ["NC", "ASD"] * 10, ["A", "B"] * 10
     with pytest.raises(InputError, match="two parts"):
         Split("x", np.array([0, 1]), np.array([1]), np.array([2]))
-    with pytest.raises(InputError, match="20 groups and 3 sites"):
-        random_splits(groups, ["A"] * 3)
-    with pytest.raises(InputError, match="Row 4 has no group"):
-        random_splits([*groups[:3], None, *groups[4:]])
-    with pytest.raises(InputError, match="at least 3 subjects"):
-        random_splits(["NC", "ASD"])
-    with pytest.raises(InputError, match="dealt into 21 folds"):
-        cross_validation(groups, folds=21)
-    with pytest.raises(InputError, match="one site"):
-        leave_one_site_out(groups, ["A"] * 20)
-    with pytest.raises(InputError, match="Row 20 has no site"):
-        leave_one_site_out(groups, [*sites[:19], None])
-    with pytest.raises(InputError, match="two sites"):
-        leave_one_site_out(groups, sites, subjects=["P", "P", *map(str, range(18))])
-    with pytest.raises(InputError, match="No subject of group NC is left to train on in 'A'"):
-        leave_one_site_out(groups, sites)
+    refused = {
+        "20 groups and 3 sites": lambda: random_splits(groups, ["A"] * 3),
+        "Row 4 has no group": lambda: random_splits([*groups[:3], None, *groups[4:]]),
+        "at least 3 subjects": lambda: random_splits(["NC", "ASD"]),
+        "dealt into 21 folds": lambda: cross_validation(groups, folds=21),
+        "one site": lambda: leave_one_site_out(groups, ["A"] * 20),
+        "Row 20 has no site": lambda: leave_one_site_out(groups, [*sites[:19], None]),
+        "two sites": lambda: leave_one_site_out(groups, sites, subjects=["P", "P", *map(str, range(18))]),
+        "No subject of group NC is left": lambda: leave_one_site_out(groups, sites),
+    }
+    for said, job in refused.items():
+        with pytest.raises(InputError, match=said):
+            job()
 
 
 def test_parts_cannot_be_changed() -> None:
     split = random_splits(["NC", "ASD"] * 10, n=1)[0]
     with pytest.raises(ValueError, match="read-only"):
         split.test[0] = 1
+
+
+def test_joined_cohorts_name_controls_by_their_study_and_keep_people_together(both: JoinedCohorts) -> None:
+    assert both.whole.name == "abide+adsim"
+    assert both.readouts == (
+        ("NC (ABIDE)", "ASD (ABIDE)"),
+        ("NC (simulated)", "ASD (simulated)", "MCI (simulated)"),
+    )
+    assert both.whole.ids[0] == "abide_NC-0"
+    assert both.parts[1].ids[0] == "abide_NC-0_ses-adsim"
+    assert len(set(both.whole.persons)) == 24  # 16 of both cohorts, 8 of the second alone
+    persons = np.array(both.whole.persons)
+    for split in protocol_splits(both.whole, "folds", n=3, seed=0):
+        train, validation, test = (set(persons[rows]) for rows in (split.train, split.validation, split.test))
+        assert not train & validation
+        assert not (train | validation) & test
+        for number, part in enumerate(both.parts):
+            own = split.within(both.rows(number))
+            assert [part.ids[row] for row in own.test] == [
+                both.whole.ids[row] for row in split.test if both.whole.ids[row] in part.ids
+            ]
+
+
+def test_one_cohort_alone_or_twice_is_refused(both: JoinedCohorts) -> None:
+    for cohorts in (both.parts[:1], (both.parts[0], both.parts[0])):
+        with pytest.raises(InputError, match="two or more different"):
+            join_training_cohorts(cohorts)
+
+
+def test_aal90_is_the_first_regions_of_the_shared_files(shared_data: Path) -> None:
+    cut = training_cohort("cni-adhd", shared_data, atlas="aal90")
+    whole = training_cohort("cni-adhd", shared_data, atlas="aal116")
+    assert cut.atlas.name == "aal90"
+    assert cut.ids == whole.ids
+    np.testing.assert_array_equal(cut.subjects[3].series, whole.subjects[3].series[:, :90])
+
+
+def test_groups_with_a_cohort_behind_them_stay_in_order(both: JoinedCohorts) -> None:
+    shuffled: Cohort = replace(both.whole, subjects=both.whole.subjects[::-1])
+    kinds = [group.split(" (")[0] for group in shuffled.group_sizes]
+    assert kinds == ["NC", "NC", "ASD", "ASD", "MCI"]
