@@ -27,7 +27,6 @@ from biobgt.model.pretrained import (
     model_folder,
     pretrained_names,
 )
-from biobgt.modules.partition import module_blocks
 
 EVEN = np.full((3, 3), 1 / 3)
 SHARP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
@@ -83,13 +82,9 @@ def test_scales_leave_the_diagonal_out_and_are_shared() -> None:
     assert colour_limits(maps[:1]) == (0.0, 1.0)
 
 
-def test_correlation_is_over_different_regions() -> None:
-    rng = np.random.default_rng(0)
-    one = rng.random((5, 5))
+def test_correlation_is_over_different_regions_that_vary():
+    one = np.random.default_rng(0).random((5, 5))
     assert map_correlation(one + 50 * np.eye(5), 2 * one + 1) == pytest.approx(1)
-
-
-def test_a_map_that_does_not_vary_correlates_with_nothing() -> None:
     assert np.isnan(map_correlation(np.ones((3, 3)), np.arange(9.0).reshape(3, 3)))
 
 
@@ -117,13 +112,6 @@ def test_attention_beside_connectivity_by_hand() -> None:
     for unlabelled in (None, [None] * 4):
         bare = beside_connectivity(attention, CONNECTIVITY, unlabelled)
         assert np.isnan([bare.contrast, bare.connectivity_contrast]).all()
-
-
-def test_blocks_are_means_from_rows_to_columns() -> None:
-    matrix = np.array([[9.0, 1.0, 5.0], [3.0, 9.0, 7.0], [2.0, 4.0, 9.0]])
-    found = module_blocks(matrix[np.newaxis], ["a", "a", "b"])
-    assert found.modules == ("a", "b")
-    np.testing.assert_array_equal(found.values[0], [[2, 6], [3, np.nan]])
 
 
 def test_tests_are_found_by_their_groups() -> None:
@@ -199,11 +187,10 @@ def test_weights_are_read_as_they_are_stored(name: str) -> None:
     assert np.exp(np.log(weights).mean(axis=1)) == pytest.approx(1, abs=0.02)
 
 
-def test_damaged_weights_get_a_sentence(tmp_path) -> None:
-    folder = model_folder("abide-cc200")
-    (tmp_path / "card.json").write_bytes((folder / "card.json").read_bytes())
-    with pytest.raises(InputError, match="missing or damaged"):
-        load_region_weights(tmp_path)
-    (tmp_path / "model.safetensors").write_bytes(b"not weights")
+@pytest.mark.parametrize("content", [None, b"not weights"])
+def test_weights_that_are_missing_or_damaged_are_refused(tmp_path, content) -> None:
+    (tmp_path / "card.json").write_bytes((model_folder("abide-cc200") / "card.json").read_bytes())
+    if content:
+        (tmp_path / "model.safetensors").write_bytes(content)
     with pytest.raises(InputError, match="missing or damaged"):
         load_region_weights(tmp_path)

@@ -93,14 +93,17 @@ def test_luck_is_no_opinion() -> None:
     assert np.mean(likelier) > 0.3
 
 
-def test_bad_input_is_said_in_a_sentence() -> None:
-    with pytest.raises(InputError, match="shape"):
-        fit_temperature([1.0, 2.0], [0, 1])
-    with pytest.raises(InputError, match="not finite"):
-        fit_temperature([[np.nan, 1.0]], [0])
-    with pytest.raises(InputError, match="columns from 0 to 1"):
-        fit_temperature([[0.0, 1.0]], [2])
-    with pytest.raises(InputError, match="as many"):
-        fit_temperature([[0.0, 1.0]], [0, 1])
+@pytest.mark.parametrize(
+    ("word", "logits", "truth"),
+    [
+        ("shape", [1.0, 2.0], [0, 1]),
+        ("finite", [[np.nan, 1.0]], [0]),
+        ("columns", [[0.0, 1.0]], [2]),
+        ("as many", [[0.0, 1.0]], [0, 1]),
+    ],
+)
+def test_what_no_temperature_can_be_fitted_to(word, logits, truth):
+    with pytest.raises(InputError, match=word):
+        fit_temperature(logits, truth)
     with pytest.raises(InputError, match="above 0"):
         calibrated([[0.0, 1.0]], 0.0)

@@ -266,7 +266,7 @@ def test_broken_or_missing_files(folder: Path, damage: Callable[[Path], object],
 def test_damaged_group_results(folder: Path, damage: Callable[[Path], object]) -> None:
     load_groups(folder)
     damage(folder)
-    with pytest.raises(InputError, match="The group results of model"):
+    with pytest.raises(InputError, match="group results"):
         load_groups(folder)
     load_pretrained(folder, "cpu")  # the model itself is whole
 
@@ -285,7 +285,6 @@ def test_a_card_of_endless_brackets_is_refused(folder: Path) -> None:
         load_card(folder)
 
 
-@pytest.mark.parametrize("bound", [True, False], ids=["card with hashes", "older card"])
 @pytest.mark.parametrize(
     ("arrays", "what"),
     [
@@ -296,25 +295,21 @@ def test_a_card_of_endless_brackets_is_refused(folder: Path) -> None:
     ],
     ids=["other regions", "other subjects", "without heads", "text"],
 )
-def test_group_results_of_another_training_are_refused(
-    folder: Path, arrays: dict[str, np.ndarray], what: str, bound: bool
-) -> None:
-    if bound:
-        _change(folder, files={name: sha256(folder / name) for name in ("groups.npz", "tests.csv")})
+def test_group_results_of_another_training_are_refused(folder, arrays, what) -> None:
     assert load_groups(folder).attention["NC"].shape == (PRESET.layers, PRESET.heads, 16, 16)
     np.savez_compressed(folder / "groups.npz", **arrays)
-    with pytest.raises(InputError, match=f"of another training: the ({'SHA-256 of groups.npz' if bound else what})"):
+    with pytest.raises(InputError, match=f"another training: the ({what})"):
         load_groups(folder)
 
 
 @pytest.mark.parametrize("name", ["groups.npz", "tests.csv"])
 def test_a_file_of_another_training_with_the_same_shapes_is_refused(folder: Path, name: str) -> None:
     _change(folder, files={name: sha256(folder / name) for name in ("groups.npz", "tests.csv")})
-    if name == "groups.npz":
-        np.savez_compressed(folder / name, **_group_arrays() | {"connectivity_NC": np.zeros((16, 16))})
-    else:
-        pd.DataFrame({"feature": ["a"], "q": [0.001]}).to_csv(folder / name, index=False)
-    with pytest.raises(InputError, match=f"of another training: the SHA-256 of {name} differ from the card's"):
+    load_groups(folder)
+    np.savez_compressed(folder / "groups.npz", **_group_arrays() | {"connectivity_NC": np.zeros((16, 16))})
+    if name == "tests.csv":
+        _change(folder, files={name: "0" * 64})
+    with pytest.raises(InputError, match=f"another training: the SHA-256 of {name}"):
         load_groups(folder)
 
 
@@ -325,7 +320,7 @@ def test_a_small_file_that_declares_a_large_array_is_refused_before_it_is_read(f
     with pytest.raises(InputError, match="the shape of attention_NC differ from the card's"):
         load_groups(folder)
     _replace_member(folder / "groups.npz", "attention_NC.npy", b"\x93NUMPY\x01\x00\x10\x00{'descr': [[[[[(((")
-    with pytest.raises(InputError, match="The group results of model"):
+    with pytest.raises(InputError, match="group results"):
         load_groups(folder)
 
 
@@ -343,31 +338,23 @@ def _replace_member(archive: Path, member: str, content: bytes) -> None:
             after.writestr(name, content if name == member else old)
 
 
-def test_an_atlas_of_the_same_name_is_told_apart_by_order_names_and_coordinates(
-    whole: Path, members: tuple[BioBGT, ...], cohort: Cohort, monkeypatch: pytest.MonkeyPatch
+def test_another_atlas_is_told_apart_by_order_names_and_coordinates_before_anything_runs(
+    whole, cohort, monkeypatch
 ) -> None:
     monkeypatch.setattr(biobgt.model.ensemble, "prepare", lambda *_, **__: pytest.fail("something ran"))
     loaded = load_pretrained(whole, "cpu")
     loaded.check(cohort)
     loaded.check(replace(cohort, atlas=replace(ATLAS, name="as-i-call-it", labels={})))
-    for other in (
-        replace(ATLAS, regions=ATLAS.regions[::-1]),
-        replace(ATLAS, regions=("X", *ATLAS.regions[1:])),
-        replace(ATLAS, coordinates=np.ones((16, 3))),
+    for other, words in (
+        (replace(ATLAS, regions=ATLAS.regions[::-1]), "the same name, but the names, order or coordinates"),
+        (replace(ATLAS, regions=("X", *ATLAS.regions[1:])), "the same name"),
+        (replace(ATLAS, coordinates=np.ones((16, 3))), "the same name"),
+        (numbered_atlas(16), "is on unknown16"),
     ):
-        with pytest.raises(InputError, match="the same name, but the names, order or coordinates of its regions"):
+        with pytest.raises(InputError, match=words):
             loaded.predict(replace(cohort, atlas=other))
-
-
-def test_a_wrong_atlas_is_refused_before_anything_runs(
-    whole: Path, cohort: Cohort, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(biobgt.model.ensemble, "prepare", lambda *_, **__: pytest.fail("something ran"))
-    loaded = load_pretrained(whole, "cpu")
-    with pytest.raises(InputError, match="trained on atlas planted16; cohort 'folder' is on unknown16"):
-        loaded.predict(replace(cohort, atlas=numbered_atlas(16)))
     cut = [Subject(one.id, series=one.series[:, :12]) for one in cohort]
-    with pytest.raises(InputError, match="planted16 with 16 regions; cohort 'few' has 12"):
+    with pytest.raises(InputError, match="16 regions; cohort 'few' has 12"):
         loaded.predict(Cohort("few", tuple(cut), numbered_atlas(12)))
 
 
