@@ -32,26 +32,34 @@ from biobgt.modules import (
     resolution_sweep,
 )
 
-
-def test_two_bridged_cliques():
-    partition = louvain_modules(bridged_cliques(4))
-    assert partition.labels.tolist() == [1, 1, 1, 1, 2, 2, 2, 2]
-    # 12 of 13 connections inside; each module holds half of the strength.
-    assert partition.q == pytest.approx(12 / 13 - 2 * (1 / 2) ** 2, abs=1e-12)
-    assert not partition.signed
+CLIQUES = [module for module in range(1, 7) for _ in range(5)]
+ISOLATED = np.pad(bridged_cliques(4), 1)
+# bctpy's own objective divides by the sum of weights, and returns every region as a module where that is zero or less.
+SUM_OF_ZERO = np.array([[0, 1, -1, 0], [1, 0, 0, -1], [-1, 0, 0, 1], [0, -1, 1, 0.0]])
+SUM_BELOW = np.kron(2 * np.eye(3) - 1, np.ones((4, 4))) - np.eye(12)
 
 
-def test_barbell_keeps_its_bells_apart():
-    partition = louvain_modules(nx.to_numpy_array(nx.barbell_graph(5, 2)), runs=10)
-    assert len(set(partition.labels[:5])) == 1
-    assert len(set(partition.labels[-5:])) == 1
-    assert partition.labels[0] != partition.labels[-1]
-
-
-def test_ring_of_cliques():
-    partition = louvain_modules(ring_of_cliques(6, 5), runs=5)
-    assert partition.labels.tolist() == [module for module in range(1, 7) for _ in range(5)]
-    assert partition.q == pytest.approx(60 / 66 - 6 * (22 / 132) ** 2, abs=1e-12)
+@pytest.mark.parametrize(
+    ("weights", "labels", "q"),
+    [
+        # 12 of 13 connections inside; each module holds half of the strength.
+        (bridged_cliques(4), [1] * 4 + [2] * 4, 12 / 13 - 2 * (1 / 2) ** 2),
+        (ring_of_cliques(6, 5), CLIQUES, 60 / 66 - 6 * (22 / 132) ** 2),
+        (nx.to_numpy_array(nx.barbell_graph(5, 0)), [1] * 5 + [2] * 5, 20 / 21 - 1 / 2),
+        (1 - np.eye(6), [1] * 6, 0),
+        (np.eye(5) - 1, [1, 2, 3, 4, 5], 1 / 5),  # negative weights alone keep all regions apart
+        (SUM_OF_ZERO, [1, 1, 2, 2], None),
+        (SUM_BELOW, [1] * 4 + [2] * 4 + [3] * 4, None),
+        (ISOLATED, [0, 1, 1, 1, 1, 2, 2, 2, 2, 0], 12 / 13 - 1 / 2),  # isolated regions are in no module
+        (np.zeros((4, 4)), [0, 0, 0, 0], np.nan),
+    ],
+)
+def test_modules_that_are_seen_with_the_eye(weights, labels, q):
+    partition = louvain_modules(weights, runs=5)
+    assert partition.labels.tolist() == labels
+    assert q is None or partition.q == pytest.approx(q, abs=1e-12, nan_ok=True)
+    assert partition.signed == (weights < 0).any()
+    assert partition.n_modules == len(set(labels) - {0})
 
 
 def test_karate_club_reaches_the_known_optimum():
@@ -60,22 +68,15 @@ def test_karate_club_reaches_the_known_optimum():
     assert partition.q == pytest.approx(0.4197896, abs=1e-6)
 
 
-@pytest.mark.parametrize("resolution", [0.5, 1.0, 1.7])
+@pytest.mark.parametrize(
+    ("resolution", "signed", "own"),
+    [(0.5, False, "modularity"), (1.0, False, "modularity"), (1.7, False, "modularity"), (1.0, True, "negative_asym")],
+)
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_nonnegative_weights_as_in_bctpy_itself(resolution, seed):
-    weights = random_weights(40, seed)
-    labels, q = bct.community_louvain(weights, gamma=resolution, seed=seed)
+def test_modules_as_in_bctpy_itself(resolution, signed, own, seed):
+    weights = random_weights(40, seed, signed=signed) + 0.3 * signed * (1 - np.eye(40))
+    labels, q = bct.community_louvain(weights, gamma=resolution, B=own, seed=seed)
     partition = louvain_modules(weights, resolution=resolution, seed=seed, runs=1)
-    assert (partition.labels == canonical_labels(labels)).all()
-    assert partition.q == pytest.approx(q, abs=1e-10)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_signed_weights_as_in_bctpy_itself(seed):
-    weights = random_weights(40, seed, signed=True) + 0.3 * (1 - np.eye(40))
-    labels, q = bct.community_louvain(weights, B="negative_asym", seed=seed)
-    partition = louvain_modules(weights, seed=seed, runs=1)
-    assert partition.signed
     assert (partition.labels == canonical_labels(labels)).all()
     assert partition.q == pytest.approx(q, abs=1e-10)
 
@@ -129,49 +130,10 @@ def test_q_is_that_of_the_labels_and_no_worse_than_singletons_or_one_module(weig
         assert partition.q >= modularity(weights, np.arange(1, len(weights) + 1)) - 1e-9
 
 
-def test_signed_graphs_whose_weights_sum_to_zero_or_less():
-    # bctpy's own objective divides by that sum and returns every region as a module.
-    zero = np.array([[0, 1, -1, 0], [1, 0, 0, -1], [-1, 0, 0, 1], [0, -1, 1, 0.0]])
-    below = np.kron(np.eye(3), np.ones((4, 4))) - 0.9 * np.kron(1 - np.eye(3), np.ones((4, 4)))
-    np.fill_diagonal(below, 0)
-    assert below.sum() < zero.sum() == 0
-    assert louvain_modules(zero, runs=1).labels.tolist() == [1, 1, 2, 2]
-    assert louvain_modules(below, runs=1).labels.tolist() == [1] * 4 + [2] * 4 + [3] * 4
-
-
-def test_only_negative_weights_keep_all_regions_apart():
-    partition = louvain_modules(np.eye(5) - 1, runs=1)
-    assert partition.n_modules == 5
-    assert partition.q == pytest.approx(1 / 5)
-
-
 @pytest.mark.parametrize("scale", [2.0**-40, 2.0**40])
 def test_the_unit_of_the_weights_does_not_matter(scale):
     weights = random_weights(30, 4)
     assert (louvain_modules(weights * scale, runs=1).labels == louvain_modules(weights, runs=1).labels).all()
-
-
-def test_isolated_regions_are_in_no_module():
-    weights = np.zeros((10, 10))
-    weights[1:9, 1:9] = bridged_cliques(4)
-    partition = louvain_modules(weights)
-    assert partition.labels.tolist() == [0, 1, 1, 1, 1, 2, 2, 2, 2, 0]
-    assert partition.unassigned == (0, 9)
-    assert partition.n_modules == 2
-    assert partition.q == pytest.approx(louvain_modules(bridged_cliques(4)).q)
-
-
-def test_a_graph_without_connections_has_no_modules():
-    partition = louvain_modules(np.zeros((4, 4)))
-    assert partition.labels.tolist() == [0, 0, 0, 0]
-    assert partition.n_modules == 0
-    assert np.isnan(partition.q)
-
-
-def test_a_complete_graph_is_one_module():
-    partition = louvain_modules(1 - np.eye(6))
-    assert partition.labels.tolist() == [1] * 6
-    assert partition.q == pytest.approx(0, abs=1e-12)
 
 
 def test_the_seed_decides():
@@ -237,9 +199,6 @@ def test_sweep_of_an_empty_graph():
     assert np.isnan(row["stability"])
 
 
-CLIQUES = [module for module in range(1, 7) for _ in range(5)]
-
-
 def noisy(weights, seed, amount=0.3):
     return weights + amount * random_weights(len(weights), seed, density=1)
 
@@ -301,30 +260,27 @@ def test_consensus_is_steadier_than_single_runs():
     assert single < similarity(partitions)
 
 
-def test_combining_by_hand():
-    partition = combine_partitions([[1, 1, 2, 2], [2, 2, 1, 1], [1, 1, 1, 2]])
-    assert partition.labels.tolist() == [1, 1, 2, 2]
+@pytest.mark.parametrize(
+    ("partitions", "expected"),
+    [
+        ([[1, 1, 2, 2], [2, 2, 1, 1], [1, 1, 1, 2]], [1, 1, 2, 2]),
+        ([[1, 2, 3], [1, 2, 3]], [1, 2, 3]),  # no agreement at all
+        ([[0, 0], [0, 0]], [0, 0]),
+        # The majority decides who is in no module, and half is none.
+        ([[1, 1, 1, 2, 2], [1, 1, 1, 2, 2], [1, 1, 0, 2, 2]], [1, 1, 1, 2, 2]),
+        ([[1, 1, 1, 2, 2], [1, 1, 0, 2, 2], [1, 1, 0, 2, 2]], [1, 1, 0, 2, 2]),
+        ([[1, 1, 1, 2, 2], [1, 1, 0, 2, 2]], [1, 1, 1, 2, 2]),
+    ],
+)
+def test_combining_by_hand(partitions, expected):
+    partition = combine_partitions(partitions)
+    assert partition.labels.tolist() == expected
     assert np.isnan(partition.q)
-    assert partition.threshold == pytest.approx((4 + 4 + 6) / 12 / 3)
 
 
 def test_regions_without_agreement_are_modules_of_their_own():
     partition = combine_partitions([[1, 1, 2, 3], [1, 1, 2, 2], [1, 1, 2, 1]], threshold=0.9)
     assert partition.labels.tolist() == [1, 1, 2, 3]
-
-
-def test_no_agreement_at_all():
-    assert combine_partitions([[1, 2, 3], [1, 2, 3]]).labels.tolist() == [1, 2, 3]
-    assert combine_partitions([[0, 0], [0, 0]]).labels.tolist() == [0, 0]
-
-
-def test_the_majority_decides_who_is_in_no_module():
-    rarely = combine_partitions([[1, 1, 1, 2, 2], [1, 1, 1, 2, 2], [1, 1, 0, 2, 2]])
-    assert rarely.labels.tolist() == [1, 1, 1, 2, 2]
-    mostly = combine_partitions([[1, 1, 1, 2, 2], [1, 1, 0, 2, 2], [1, 1, 0, 2, 2]])
-    assert mostly.labels.tolist() == [1, 1, 0, 2, 2]
-    half = combine_partitions([[1, 1, 1, 2, 2], [1, 1, 0, 2, 2]])
-    assert half.labels.tolist() == [1, 1, 1, 2, 2]
 
 
 def test_a_consensus_that_does_not_come_ends_and_says_so(monkeypatch):
