@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_cohort
 from biobgt.base.errors import Refusal
-from biobgt.data.edits import HandEdits, add_subjects, edit_again, hand_edits, same_regions
+from biobgt.data.edits import HandEdits, add_subjects
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.readers import read_atlas, readable_suffixes
 from biobgt.readers.discover import printable
@@ -238,8 +238,8 @@ def take_in(
     if own is None or batch is None or not batch.file_ids & file_ids:
         return as_read, _Batch(file_ids, as_read, earlier)
     # In the subjects there are, what was changed by hand is as they show it; in the others as it was when they went.
-    now, before, here = hand_edits(batch.as_read, own), batch.edits, batch.as_read.ids
-    elsewhere = before.atlas_as_read is not None and not same_regions(batch.as_read.atlas, before.atlas_as_read)
+    now, before, here = HandEdits.between(batch.as_read, own), batch.edits, batch.as_read.ids
+    elsewhere = before.atlas_as_read is not None and not batch.as_read.atlas.same_regions(before.atlas_as_read)
     of_atlas = before if now.atlas is None and elsewhere else now
     edits = HandEdits(
         groups={name: group for name, group in before.groups.items() if name not in here} | dict(now.groups),
@@ -248,7 +248,7 @@ def take_in(
         atlas=of_atlas.atlas,
         given=now.given or before.given,
     )
-    return edit_again(as_read, edits), _Batch(file_ids, as_read, earlier, edits)
+    return edits.make_again(as_read), _Batch(file_ids, as_read, earlier, edits)
 
 
 def read_uploaded(uploaded: UploadedFiles, *, name: str, progress: Callable[[int, int], None] | None = None) -> Cohort:

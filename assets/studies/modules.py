@@ -92,7 +92,7 @@ def group_spread(summary: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
     Parameters
     ----------
     summary : DataFrame
-        Of :class:`biobgt.results.tables.CohortModules`: one row per subject, in the order of the cohort.
+        Of :func:`biobgt.results.tables.analyse_modules`: one row per subject, in the order of the cohort.
     cohort : Cohort
     """
     values, persons = summary[list(MEASURES)].to_numpy(float), np.array(cohort.persons)

@@ -223,14 +223,6 @@ class DamagedFile(InputError):  # noqa: N818 - a refused file like any other
     """A library could not read the file: what it left behind in memory is not trusted with the next one."""
 
 
-def out_of_memory(limits: Limits) -> DamagedFile:
-    """Say that reading a file took more memory than its declared size explains."""
-    return DamagedFile(
-        "Reading it takes more memory than what it declares to hold; it may be damaged. If it is whole, "
-        f"{how_to_raise('reader_bytes', 4 * limits.reader_bytes)}."
-    )
-
-
 @contextmanager
 def library(what: str, advice: str) -> Iterator[None]:
     """Turn whatever a library raises on a damaged file into a sentence.
@@ -257,12 +249,18 @@ class _Allowance:
     enforced = False
 
 
-def enforce_allowances() -> None:
-    """Limit this process: no core files, no files written, and from now on memory and time as each file needs them."""
+def enforce_allowances(seconds: int) -> None:
+    """Limit this process: no core files, no files written, from now on memory as each file needs it, and so much time.
+
+    It ends by itself after so many more seconds of computing, should nobody be left to end it.
+    """
     _Allowance.enforced = True
     if resource is not None:
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        most = int(usage.ru_utime + usage.ru_stime) + seconds + 1
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 
 
 def allow_memory(n_bytes: int, limits: Limits) -> None:
@@ -275,19 +273,6 @@ def allow_memory(n_bytes: int, limits: Limits) -> None:
         most = pages * resource.getpagesize() + limits.reader_bytes + n_bytes
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
-
-def allow_seconds(seconds: int) -> None:
-    """Allow this process so much more computing time: it ends by itself, should nobody be left to end it."""
-    if not _Allowance.enforced or resource is None:
-        return
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    most = int(usage.ru_utime + usage.ru_stime) + seconds + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-
-
-if __name__ == "__main__":
-    for one in fields(Limits):
-        print(f"{_variable_of(one.name):28} {getattr(current_limits(), one.name):>14,}  {one.metadata['about']}")
 
 # Zip archives, unpacked with care: nothing leaves the folder, no links, no archive that grows to gigabytes.
 #
@@ -331,61 +316,48 @@ def open_archive(source: str | Path | BinaryIO, limits: Limits) -> Iterator[zipf
         with path.open("rb") as file, open_archive(file, limits) as archive:
             yield archive
         return
-    limits.check("members", _listed_bytes(source) / _BYTES_PER_MEMBER, "The archive")
+    # Python reads the list of files as a whole: two gigabytes of it would be twenty million entries in memory. Its own
+    # function finds the record that says how long it is: an archive can have several, and one that Python does not take
+    # must not be believed.
+    n_bytes = source.seek(0, os.SEEK_END)
+    record = zipfile._EndRecData(source)  # type: ignore[attr-defined]
+    source.seek(0)
+    listed = 0 if record is None else min(n_bytes, int(record[_LISTED_BYTES]))
+    limits.check("members", listed / _BYTES_PER_MEMBER, "The archive")
     with _BoundedZip(source) as archive:
         _check_unpacked_size(archive, limits)
         yield archive
 
 
 @dataclass
-class UnpackedSoFar:
+class UnpackedArchives:
     """What all archives of a cohort take that were unpacked; they stay on the disk until the cohort is read."""
 
     members: int = 0
     n_bytes: int = 0
 
-    def add(self, archive: zipfile.ZipFile, limits: Limits) -> None:
-        """Count an archive, unless it is too much together with those before it."""
-        members = self.members + len(archive.infolist())
-        n_bytes = self.n_bytes + sum(entry.file_size for entry in archive.infolist())
-        limits.check("cohort_members", members, "The cohort, with this archive,")
-        limits.check("cohort_archive_bytes", n_bytes, "The cohort, with this archive,")
-        self.members, self.n_bytes = members, n_bytes
-
-
-@contextmanager
-def unpacked(path: Path, so_far: UnpackedSoFar) -> Iterator[tuple[Path, list[Refusal]]]:
-    """Unpack an archive for as long as the context lasts; yield the folder and the entries that were refused.
-
-    ``so_far`` is what the archives before it took.
-    """
-    limits = current_limits()
-    with TemporaryDirectory(prefix="biobgt-") as folder:
-        try:
-            with open_archive(path, limits) as archive:
-                so_far.add(archive, limits)
-                entries = archive.infolist()
-                refused = [refusal for entry in entries if (refusal := _extract(archive, entry, Path(folder), limits))]
-        except InputError:
-            raise
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise InputError(f"'{path.name}' could not be unpacked ({reason}).") from None
-        except ZIP_ERRORS:
-            raise InputError(f"'{path.name}' is not a complete zip archive; it may have been cut off.") from None
-        yield Path(folder), refused
-
-
-def _listed_bytes(file: BinaryIO) -> int:
-    """Return how long an archive's list of files is, by its own word; 0 where it is no archive.
-
-    Python reads the list as a whole: two gigabytes of it would be twenty million entries in memory. Its own function
-    finds the record that says so: an archive can have several, and one that Python does not take must not be believed.
-    """
-    n_bytes = file.seek(0, os.SEEK_END)
-    record = zipfile._EndRecData(file)  # type: ignore[attr-defined]
-    file.seek(0)
-    return 0 if record is None else min(n_bytes, int(record[_LISTED_BYTES]))
+    @contextmanager
+    def add(self, path: Path) -> Iterator[tuple[Path, list[Refusal]]]:
+        """Unpack an archive for as long as the context lasts; yield the folder and the entries that were refused."""
+        limits = current_limits()
+        with TemporaryDirectory(prefix="biobgt-") as folder:
+            try:
+                with open_archive(path, limits) as archive:
+                    entries = archive.infolist()
+                    members = self.members + len(entries)
+                    n_bytes = self.n_bytes + sum(entry.file_size for entry in entries)
+                    limits.check("cohort_members", members, "The cohort, with this archive,")
+                    limits.check("cohort_archive_bytes", n_bytes, "The cohort, with this archive,")
+                    self.members, self.n_bytes = members, n_bytes
+                    found = [_extract(archive, entry, Path(folder), limits) for entry in entries]
+            except InputError:
+                raise
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                raise InputError(f"'{path.name}' could not be unpacked ({reason}).") from None
+            except ZIP_ERRORS:
+                raise InputError(f"'{path.name}' is not a complete zip archive; it may have been cut off.") from None
+            yield Path(folder), [refusal for refusal in found if refusal is not None]
 
 
 def _check_unpacked_size(archive: zipfile.ZipFile, limits: Limits) -> None:
@@ -432,22 +404,23 @@ def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path, lim
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("xb") as file:
-            return _unpack_into(archive, entry, file, target)
+            try:
+                with archive.open(entry) as packed:
+                    shutil.copyfileobj(packed, file)
+            except ZIP_ERRORS as error:
+                target.unlink(missing_ok=True)
+                if isinstance(error, OSError) and error.strerror:
+                    raise
+                reason = str(error)[:120] or type(error).__name__
+                return Refusal(shown, f"It is damaged in the archive ({reason}).")
     except FileExistsError:
         return Refusal(shown, "The archive has another entry of this name, and only the first is read.")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "its name is not a valid file name"
         return Refusal(shown, f"It could not be unpacked ({reason}).")
-
-
-def _unpack_into(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, file: IO[bytes], target: Path) -> Refusal | None:
-    try:
-        with archive.open(entry) as packed:
-            shutil.copyfileobj(packed, file)
-    except ZIP_ERRORS as error:
-        target.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.strerror:
-            return Refusal(entry.filename[:_MOST_NAME], f"It could not be unpacked ({error.strerror}).")
-        reason = str(error)[:120] or type(error).__name__
-        return Refusal(entry.filename[:_MOST_NAME], f"It is damaged in the archive ({reason}).")
     return None
+
+
+if __name__ == "__main__":
+    for one in fields(Limits):
+        print(f"{_variable_of(one.name):28} {getattr(current_limits(), one.name):>14,}  {one.metadata['about']}")

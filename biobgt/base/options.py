@@ -1,7 +1,7 @@
 """Options are written down once: what they are called, what they mean, what they may be and their default."""
 
 import csv
-from collections.abc import Callable, Collection, ItemsView, Iterator, Mapping, Sequence, ValuesView
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from functools import cache
@@ -44,7 +44,7 @@ class _Keyed(Protocol):
 Entry = TypeVar("Entry", bound=_Keyed)
 
 
-class Registry(Mapping[str, Entry], Generic[Entry]):
+class Registry(dict[str, Entry], Generic[Entry]):
     """Things of one kind by their keys, in the order in which they were registered.
 
     Parameters
@@ -55,16 +55,16 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     """
 
     def __init__(self, kind: str, *entries: Entry) -> None:
+        super().__init__()
         self.kind = kind
-        self._entries: dict[str, Entry] = {}
         for entry in entries:
             self.register(entry)
 
     def register(self, entry: Entry) -> Entry:
         """Add one; a key that is taken is refused."""
-        if entry.key in self._entries:
+        if entry.key in self:
             raise ValueError(f"There is a {self.kind} '{entry.key}' already.")
-        self._entries[entry.key] = entry
+        self[entry.key] = entry
         return entry
 
     @contextmanager
@@ -74,30 +74,13 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         try:
             yield entry
         finally:
-            del self._entries[entry.key]
+            del self[entry.key]
 
     def named(self, key: str) -> Entry:
         """The one with this key, or a sentence that says which there are."""
-        if key not in self._entries:
-            raise no_such(self.kind, key, self._entries)
-        return self._entries[key]
-
-    def __getitem__(self, key: str) -> Entry:
-        return self._entries[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def items(self) -> ItemsView[str, Entry]:
-        """Keys with their entries, without a look-up of each: readers go through registers for every file."""
-        return self._entries.items()
-
-    def values(self) -> ValuesView[Entry]:
-        """The entries, as quickly."""
-        return self._entries.values()
+        if key not in self:
+            raise no_such(self.kind, key, self)
+        return self[key]
 
 
 def imported_later(module: str, name: str, **given: Any) -> Callable[..., Any]:

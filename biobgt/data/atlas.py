@@ -123,6 +123,10 @@ class Atlas:
             also={spelt: name for spelt, name in self.also.items() if name in set(regions)},
         )
 
+    def same_regions(self, other: "Atlas") -> bool:
+        """Tell whether another atlas is the same one, perhaps read twice."""
+        return self is other or (self.name == other.name and self.regions == other.regions)
+
     def own_names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Write names of regions as this atlas does, where it knows another spelling of them."""
         return tuple(self.also.get(name, name) for name in names)

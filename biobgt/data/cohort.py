@@ -189,7 +189,7 @@ class Cohort:
                 )
         matrices = [subject.connectivity for subject in self.subjects if subject.connectivity is not None]
         beside_series = 0 < len(matrices) < len(self.subjects)
-        told = self.given or cohort_told_kind(matrices) or ("functional" if beside_series else "other")
+        told = self.given or told_kind(*matrices) or ("functional" if beside_series else "other")
         object.__setattr__(self, "given", told if matrices else None)
         if self.given == "structural" and beside_series:
             raise InputError(
@@ -297,17 +297,6 @@ class Cohort:
             for subject in self.subjects
         ]
         return pd.DataFrame(rows).astype({"time points": "Int64"})
-
-
-def cohort_told_kind(matrices: Iterable[FloatArray]) -> GivenKind | None:
-    """Tell from the values of connectivity matrices what they are, or None where they do not, or contradict each other.
-
-    Parameters
-    ----------
-    matrices : iterable of ndarray, shape (n_regions, n_regions) each
-    """
-    told = {kind for matrix in matrices if (kind := told_kind(matrix)) is not None}
-    return told.pop() if len(told) == 1 else None
 
 
 def one_given_kind(cohorts: Iterable[Cohort]) -> GivenKind | None:

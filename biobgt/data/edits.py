@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 
@@ -339,29 +339,6 @@ _LONGEST_GROUP = 60
 _KNOWN_GROUPS = {name.lower(): name for name in GROUP_TITLES}
 
 
-@dataclass(frozen=True, eq=False)
-class HandEdits:
-    """What was changed by hand since a cohort was read.
-
-    Attributes
-    ----------
-    groups : mapping of str to (str or None)
-        The group that was set, by subject.
-    removed : mapping of str to (str or None)
-        The subjects that were removed, with the SHA-256 of their file: another file of that name was not meant.
-    atlas_as_read, atlas : Atlas or None
-        The atlas that was read and the one that was put in its place; None where it was not changed.
-    given : {"functional", "structural", "other"} or None
-        What the user said that the matrices are; None where that was not changed.
-    """
-
-    groups: Mapping[str, str | None] = field(default_factory=dict)
-    removed: Mapping[str, str | None] = field(default_factory=dict)
-    atlas_as_read: Atlas | None = None
-    atlas: Atlas | None = None
-    given: GivenKind | None = None
-
-
 def set_groups(cohort: Cohort, groups: Mapping[str, str | None]) -> Cohort:
     """Set the group of the named subjects; the cohort itself comes back where that changes nothing.
 
@@ -436,42 +413,64 @@ def set_given_kind(cohort: Cohort, given: GivenKind, *, by: str | None = None) -
     return cohort.noted(note, subjects=subjects, given=given)
 
 
-def hand_edits(as_read: Cohort, now: Cohort) -> HandEdits:
-    """Tell what was changed by hand, from the cohort as it was read and as it is now."""
-    left = {subject.id: subject for subject in now}
-    same_atlas = now.atlas is as_read.atlas
-    return HandEdits(
-        groups={
-            subject.id: left[subject.id].group
-            for subject in as_read
-            if subject.id in left and left[subject.id].group != subject.group
-        },
-        removed={subject.id: _sha256(subject) for subject in as_read if subject.id not in left},
-        atlas_as_read=None if same_atlas else as_read.atlas,
-        atlas=None if same_atlas else now.atlas,
-        given=None if now.given == as_read.given else now.given,
-    )
-
-
 def confirm_atlas(cohort: Cohort) -> Cohort:
     """Take the user's word that the regions are those of the cohort's atlas, in its order."""
     note = f"Atlas: {cohort.atlas.title}, confirmed by you."
     return cohort.noted(note, subjects=tuple(map(_decided_by_hand, cohort)))
 
 
-def edit_again(cohort: Cohort, edits: HandEdits) -> Cohort:
-    """Make changes again in a cohort whose files were read again; what they no longer fit is left as it was read."""
-    if edits.atlas is not None and edits.atlas_as_read is not None and same_regions(cohort.atlas, edits.atlas_as_read):
-        part = _is_part_of(edits.atlas, cohort.atlas)
-        cohort = _on_part(cohort, edits.atlas) if part else change_atlas(cohort, edits.atlas)
-    cohort = cohort if edits.given is None else set_given_kind(cohort, edits.given)
-    cohort = set_groups(cohort, {name: group for name, group in edits.groups.items() if name in cohort.ids})
-    gone = [
-        subject.id
-        for subject in cohort
-        if subject.id in edits.removed and edits.removed[subject.id] == _sha256(subject)
-    ]
-    return remove_subjects(cohort, gone) if len(gone) < len(cohort) else cohort
+@dataclass(frozen=True, eq=False)
+class HandEdits:
+    """What was changed by hand since a cohort was read.
+
+    Attributes
+    ----------
+    groups : mapping of str to (str or None)
+        The group that was set, by subject.
+    removed : mapping of str to (str or None)
+        The subjects that were removed, with the SHA-256 of their file: another file of that name was not meant.
+    atlas_as_read, atlas : Atlas or None
+        The atlas that was read and the one that was put in its place; None where it was not changed.
+    given : {"functional", "structural", "other"} or None
+        What the user said that the matrices are; None where that was not changed.
+    """
+
+    groups: Mapping[str, str | None] = field(default_factory=dict)
+    removed: Mapping[str, str | None] = field(default_factory=dict)
+    atlas_as_read: Atlas | None = None
+    atlas: Atlas | None = None
+    given: GivenKind | None = None
+
+    @classmethod
+    def between(cls, as_read: Cohort, now: Cohort) -> Self:
+        """Tell what was changed by hand, from the cohort as it was read and as it is now."""
+        left = {subject.id: subject for subject in now}
+        same_atlas = now.atlas is as_read.atlas
+        return cls(
+            groups={
+                subject.id: left[subject.id].group
+                for subject in as_read
+                if subject.id in left and left[subject.id].group != subject.group
+            },
+            removed={subject.id: _sha256(subject) for subject in as_read if subject.id not in left},
+            atlas_as_read=None if same_atlas else as_read.atlas,
+            atlas=None if same_atlas else now.atlas,
+            given=None if now.given == as_read.given else now.given,
+        )
+
+    def make_again(self, cohort: Cohort) -> Cohort:
+        """Make them again in a cohort whose files were read again; what they no longer fit is left as it was read."""
+        if self.atlas is not None and self.atlas_as_read is not None and cohort.atlas.same_regions(self.atlas_as_read):
+            part = _is_part_of(self.atlas, cohort.atlas)
+            cohort = _on_part(cohort, self.atlas) if part else change_atlas(cohort, self.atlas)
+        cohort = cohort if self.given is None else set_given_kind(cohort, self.given)
+        cohort = set_groups(cohort, {name: group for name, group in self.groups.items() if name in cohort.ids})
+        gone = [
+            subject.id
+            for subject in cohort
+            if subject.id in self.removed and self.removed[subject.id] == _sha256(subject)
+        ]
+        return remove_subjects(cohort, gone) if len(gone) < len(cohort) else cohort
 
 
 def add_subjects(cohort: Cohort, further: Cohort) -> Cohort:
@@ -518,14 +517,9 @@ def add_subjects(cohort: Cohort, further: Cohort) -> Cohort:
     )
 
 
-def same_regions(one: Atlas, other: Atlas) -> bool:
-    """Tell whether two atlases are the same one, perhaps read twice."""
-    return one is other or (one.name == other.name and one.regions == other.regions)
-
-
 def _is_part_of(part: Atlas, whole: Atlas) -> bool:
     """Tell whether an atlas has some, and not all, of another's regions."""
-    return part.whole is not None and same_regions(part.whole, whole)
+    return part.whole is not None and part.whole.same_regions(whole)
 
 
 def _on_part(cohort: Cohort, part: Atlas) -> Cohort:
@@ -536,7 +530,7 @@ def _on_part(cohort: Cohort, part: Atlas) -> Cohort:
 def _on_atlas_of(cohort: Cohort, further: Cohort) -> Cohort:
     """Put further subjects on the atlas of those there are, where their regions are the same."""
     mine, theirs = cohort.atlas, further.atlas
-    if same_regions(mine, theirs):
+    if mine.same_regions(theirs):
         return replace(further, atlas=mine)
     if set(mine.regions) == set(theirs.regions):
         return change_atlas(further, mine)

@@ -364,16 +364,21 @@ def spans_decades(weights: FloatArray) -> bool:
     return bool(strong >= _SPAN_OF_WEIGHTS * weak)
 
 
-def told_kind(connectivity: FloatArray) -> GivenKind | None:
-    """Tell from a matrix's values what it is, or None where they do not.
+def told_kind(*matrices: FloatArray) -> GivenKind | None:
+    """Tell from the values of matrices what they are, or None where they do not, or contradict each other.
 
     A negative value, or a diagonal of ones with nothing beyond ±1, is functional. Without either, counts, weights over
     decades and tiny weights are structural.
 
     Parameters
     ----------
-    connectivity : ndarray, shape (n_regions, n_regions)
+    *matrices : ndarray, shape (n_regions, n_regions)
     """
+    told = {kind for matrix in matrices if (kind := _told_kind(matrix)) is not None}
+    return told.pop() if len(told) == 1 else None
+
+
+def _told_kind(connectivity: FloatArray) -> GivenKind | None:
     weights = connectivity[~np.eye(len(connectivity), dtype=bool)]
     weights = weights[weights != 0]
     if weights.size == 0 or (weights == 1).all():

@@ -152,17 +152,17 @@ SPARED = "Fusiform_L"
 
 
 @dataclass(frozen=True)
-class Severity:
+class _Severity:
     """How severity is spread in a group: normal with this mean and standard deviation, held within 0 and 1."""
 
     mean: float
     sd: float
 
 
-SEVERITY: Mapping[str, Severity] = {
-    "NC": Severity(mean=0.0, sd=0.0),
-    "MCI": Severity(mean=0.25, sd=0.10),
-    "AD": Severity(mean=0.45, sd=0.12),
+SEVERITY: Mapping[str, _Severity] = {
+    "NC": _Severity(mean=0.0, sd=0.0),
+    "MCI": _Severity(mean=0.25, sd=0.10),
+    "AD": _Severity(mean=0.45, sd=0.12),
 }
 
 

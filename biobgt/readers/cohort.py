@@ -14,7 +14,7 @@ from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
 from biobgt.data import edits
 from biobgt.data.atlas import UNKNOWN_ATLAS, Atlas
-from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject, cohort_told_kind
+from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source, Subject
 from biobgt.data.graph import GivenKind, told_kind
 from biobgt.data.quality import atlas_doubt
 from biobgt.readers import recognise
@@ -366,7 +366,7 @@ def _given_kind(subjects: Iterable[Subject], options: ReadOptions) -> GivenKind 
     matrices = [subject.connectivity for subject in subjects if subject.connectivity is not None]
     if not matrices or options.connectivity is not None:
         return options.connectivity
-    told = cohort_told_kind(matrices)
+    told = told_kind(*matrices)
     if told is not None:
         return told
     if len({told_kind(matrix) for matrix in matrices} - {None}) > 1:

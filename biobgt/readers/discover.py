@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
-from biobgt.base.limits import UnpackedSoFar, current_limits, unpacked
+from biobgt.base.limits import UnpackedArchives, current_limits
 from biobgt.base.wording import counted
 from biobgt.readers.formats import (
     LABEL_SUFFIX,
@@ -202,7 +202,7 @@ class Found:
     phenotypes: dict[FoundFile, str | None] = field(default_factory=dict)
     refused: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    unpacked: UnpackedSoFar = field(default_factory=UnpackedSoFar)
+    unpacked: UnpackedArchives = field(default_factory=UnpackedArchives)
     search: TableSearch = field(default_factory=TableSearch)
 
     def read_phenotypes(self, named: str | Path | None) -> Phenotypes | None:
@@ -338,7 +338,7 @@ def _look_into_archive(
 ) -> None:
     """Unpack an archive until the stack closes, and add what it holds; what fails is a sentence about this archive."""
     with one_refused_file(f"'{path.name}'"):
-        folder, refused = stack.enter_context(unpacked(path, found.unpacked))
+        folder, refused = stack.enter_context(found.unpacked.add(path))
     found.refused += [replace(one, file=f"{within}/{one.file}") if within else one for one in refused]
     _look_into(folder, found, options, name=name, within=within)
 

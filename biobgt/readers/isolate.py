@@ -41,11 +41,9 @@ from biobgt.base.limits import (
     DamagedFile,
     Limits,
     allow_memory,
-    allow_seconds,
     current_limits,
     enforce_allowances,
     how_to_raise,
-    out_of_memory,
 )
 
 try:
@@ -329,7 +327,6 @@ def _read_for_others() -> None:
             sys.exit()  # it went before we asked
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks decides what an interrupt means
     warnings.simplefilter("ignore")
-    enforce_allowances()
     while line := requests.readline():
         header, array = _serve(json.loads(line))
         text = json.dumps(header).encode()
@@ -347,7 +344,7 @@ def _serve(request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     try:
         module, name = request["reader"].split(":")
         read = getattr(import_module(module), name)  # before memory is counted: a library is no part of a file
-        allow_seconds(request["seconds"])
+        enforce_allowances(request["seconds"])
         allow_memory(0, limits)
         answer, array = read(Path(request["path"]), request["options"], limits)
         if array is None:
@@ -359,7 +356,9 @@ def _serve(request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     except InputError as error:
         return {"refused": str(error), "damaged": isinstance(error, DamagedFile)}, None
     except MemoryError:
-        return {"refused": str(out_of_memory(limits)), "damaged": True}, None
+        raised = how_to_raise("reader_bytes", 4 * limits.reader_bytes)
+        said = "Reading it takes more memory than what it declares to hold; it may be damaged. If it is whole,"
+        return {"refused": f"{said} {raised}.", "damaged": True}, None
     except Exception as error:
         return {"fault": type(error).__name__, "traceback": traceback.format_exc()}, None
 

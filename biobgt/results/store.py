@@ -43,7 +43,7 @@ _OWN = ("biobgt.data.atlas", "biobgt.base.references", "biobgt.data.connectivity
 def _to_bytes(result: Any) -> bytes:
     """A result as bytes; TypeError where it is none of those that can be written, or its words are too many."""
     arrays: Arrays = []
-    words = encoded(result, arrays)
+    words = _encoded(result, arrays)
     kinds = [(one.dtype.str, one.shape, "F" if one.flags.fnc else "C") for one in arrays]  # sums depend on the order
     line = json.dumps({"words": words, "arrays": kinds}).encode()
     if len(line) > _MOST_WORDS:
@@ -78,28 +78,28 @@ def _decoded_arrays(kinds: Any, content: bytes) -> Arrays:
     return arrays
 
 
-def encoded(value: Any, arrays: Arrays) -> Any:
+def _encoded(value: Any, arrays: Arrays) -> Any:
     """A result as JSON, with its arrays put aside; TypeError where it is none of those that can be written."""
     if isinstance(value, np.ndarray | np.generic):
         return _encoded_array(np.asarray(value), arrays, "scalar" if isinstance(value, np.generic) else "array")
     if isinstance(value, bool | int | float | str) or value is None:
         return value
     if isinstance(value, tuple | list):
-        return {"tuple" if isinstance(value, tuple) else "list": [encoded(one, arrays) for one in value]}
+        return {"tuple" if isinstance(value, tuple) else "list": [_encoded(one, arrays) for one in value]}
     if isinstance(value, Mapping):
-        return {"mapping": [[encoded(name, arrays), encoded(one, arrays)] for name, one in value.items()]}
+        return {"mapping": [[_encoded(name, arrays), _encoded(one, arrays)] for name, one in value.items()]}
     if isinstance(value, pd.DataFrame):
         labels = [_encoded_labels(one, arrays) for one in (value.index, value.columns)]
         return {"table": [_encoded_labels(value[name], arrays) for name in value.columns], "labels": labels}
     kind = type(value)
     if _is_result(kind):
-        parts = {one.name: encoded(getattr(value, one.name), arrays) for one in fields(value) if one.init}
+        parts = {one.name: _encoded(getattr(value, one.name), arrays) for one in fields(value) if one.init}
         return {"result": [kind.__module__, kind.__qualname__], "parts": parts}
     raise TypeError(f"A {kind.__name__} cannot be written as arrays and words.")
 
 
 def _decoded(words: Any, arrays: Sequence[np.ndarray]) -> Any:
-    """What :func:`encoded` wrote; ValueError, LookupError or TypeError where it did not write this."""
+    """What :func:`_encoded` wrote; ValueError, LookupError or TypeError where it did not write this."""
     if not isinstance(words, dict):
         return words
     match words:
@@ -134,14 +134,14 @@ def _encoded_array(values: np.ndarray, arrays: Arrays, kind: str) -> dict[str, i
 
 def _encoded_labels(values: "pd.Index[Any] | pd.Series[Any]", arrays: Arrays) -> dict[str, Any]:
     """A column or the names of rows: numbers as an array, others as words."""
-    about: dict[str, Any] = {"name": encoded(values.name, arrays), "dtype": str(values.dtype)}
+    about: dict[str, Any] = {"name": _encoded(values.name, arrays), "dtype": str(values.dtype)}
     if isinstance(values, pd.RangeIndex):
         return about | {"range": [values.start, values.stop, values.step]}
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biuf":
-        return about | encoded(values.to_numpy(), arrays)
+        return about | _encoded(values.to_numpy(), arrays)
     if str(values.dtype) not in _WORDS:
         raise TypeError(f"A column of {values.dtype} cannot be written.")
-    return about | encoded(values.tolist(), arrays)
+    return about | _encoded(values.tolist(), arrays)
 
 
 def _decoded_labels(words: Any, arrays: Sequence[np.ndarray]) -> "pd.Index[Any]":

@@ -64,7 +64,7 @@ class _CohortHubs:
 
 
 @dataclass(frozen=True, eq=False)
-class CohortModules:
+class _CohortModules:
     """Modules of a cohort.
 
     Attributes
@@ -149,7 +149,7 @@ def analyse_modules(
     *,
     store: Store | None = None,
     **run: Unpack[Run],
-) -> CohortModules:
+) -> _CohortModules:
     """Find the modules of every subject, and of every group.
 
     Parameters
@@ -169,7 +169,7 @@ def analyse_modules(
     found = dict(zip(cohort.ids, results, strict=True))
     partitions = {name: modules.partition for name, modules in found.items()}
     summary = [{"subject": subject.id, "group": subject.group, **found[subject.id].measures} for subject in cohort]
-    return CohortModules(
+    return _CohortModules(
         partitions=partitions,
         roles={name: modules.roles for name, modules in found.items()},
         summary=pd.DataFrame(summary),

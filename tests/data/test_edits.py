@@ -11,12 +11,11 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Source
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.edits import (
+    HandEdits,
     add_subjects,
     apply_recording_rule,
     change_atlas,
     confirm_atlas,
-    edit_again,
-    hand_edits,
     keep_shared_regions,
     missing_regions,
     missing_words,
@@ -138,27 +137,27 @@ def read(names: str, *, sha256: str = "1", atlas: Atlas | None = None, **of_all:
 def test_edits_are_told_from_what_was_read_and_made_again() -> None:
     as_read = read("abcd", group="NC")
     now = remove_subjects(set_groups(as_read, {"a": "AD", "b": None}), ["c"])
-    edits = hand_edits(as_read, now)
+    edits = HandEdits.between(as_read, now)
     assert edits.groups == {"a": "AD", "b": None}
     assert edits.removed == {"c": "c1"}
     assert edits.atlas is None
-    again = edit_again(read("abcde", group="ASD"), edits)
+    again = edits.make_again(read("abcde", group="ASD"))
     assert {subject.id: subject.group for subject in again} == {"a": "AD", "b": None, "d": "ASD", "e": "ASD"}
     assert again.notes[-1] == "Removed by hand: 1 subject (c)."
-    assert edit_again(as_read, hand_edits(as_read, as_read)) is as_read
+    assert HandEdits.between(as_read, as_read).make_again(as_read) is as_read
 
 
 def test_other_file_of_a_removed_subject_s_name_was_not_removed() -> None:
-    edits = hand_edits(read("ab"), remove_subjects(read("ab"), ["a"]))
-    assert edit_again(read("ab", sha256="2"), edits).ids == ("a", "b")
-    assert edit_again(read("a"), edits).ids == ("a",)  # nobody would be left
+    edits = HandEdits.between(read("ab"), remove_subjects(read("ab"), ["a"]))
+    assert edits.make_again(read("ab", sha256="2")).ids == ("a", "b")
+    assert edits.make_again(read("a")).ids == ("a",)  # nobody would be left
 
 
 def test_atlas_set_by_hand_is_set_again_unless_another_was_read() -> None:
     mine, other = Atlas("mine", "Mine", ("x", "y", "z")), Atlas("other", "Other", ("u", "v", "w"))
-    edits = hand_edits(read("a"), change_atlas(read("a"), mine))
-    assert edit_again(read("ab"), edits).atlas is mine
-    assert edit_again(read("ab", atlas=other), edits).atlas is other
+    edits = HandEdits.between(read("a"), change_atlas(read("a"), mine))
+    assert edits.make_again(read("ab")).atlas is mine
+    assert edits.make_again(read("ab", atlas=other)).atlas is other
 
 
 def test_further_subjects_are_added_and_nobody_is_lost() -> None:
@@ -310,7 +309,7 @@ def test_further_subjects_come_to_the_shared_regions(differing):
     further = Cohort("d", (Subject("s9", series=series(9)),), ATLAS)
     both = add_subjects(shared, further)
     assert both["s9"].n_regions == 98
-    again = edit_again(differing, hand_edits(differing, shared))
+    again = HandEdits.between(differing, shared).make_again(differing)
     assert again.atlas.regions == shared.atlas.regions
 
 

@@ -32,7 +32,7 @@ from biobgt.model.installed import installed_model
 from biobgt.model.presets import preset_named
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured
-from biobgt.results.store import FolderStore, _decoded, _from_bytes, _to_bytes, encoded
+from biobgt.results.store import FolderStore, _decoded, _encoded, _from_bytes, _to_bytes
 
 SETTINGS, HUBS, MODULES = ConnectomeSettings(level=0.35), HubOptions(2.0), ModuleOptions(runs=5)
 COMPARED = ComparisonOptions(first="NC", second="AD", of="segregation", permutations=50, runs=5)
@@ -284,7 +284,7 @@ def test_what_cannot_be_written_is_not_kept(tmp_path):
     store, key = FolderStore(tmp_path, "one"), Key("thing")
     for thing in (object(), np.array([object()]), pd.DataFrame({"a": pd.Categorical(["x"])}), InputError("x")):
         with pytest.raises(TypeError):
-            encoded(thing, [])
+            _encoded(thing, [])
         store.put(key, thing)
         assert store.get(key) is None
     assert not list(tmp_path.iterdir())
