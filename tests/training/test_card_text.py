@@ -53,6 +53,13 @@ def test_limits_name_what_was_set_and_what_is_off(cohort: Cohort) -> None:
     assert "off by" not in plain
 
 
+def _headlined(auc: float, low: float | None, high: float) -> dict[str, Any]:
+    """What a first line is made of: a model beside ridge with an AUC of 0.75."""
+    own = {"auc": {"value": auc, "low": low, "high": high}, "accuracy": {"value": 0.7}}
+    results = {"BioBGT": own, BASELINES["log"].title: {"auc": {"value": 0.75}}}
+    return {"results": results, "data": {"subjects": {"NC": 462, "ASD": 437}}, "simulated": False}
+
+
 @pytest.mark.parametrize(
     ("auc", "low", "simulated", "opening", "ending"),
     [
@@ -67,12 +74,9 @@ def test_limits_name_what_was_set_and_what_is_off(cohort: Cohort) -> None:
 def test_the_first_line_says_what_it_is_worth(
     auc: float, low: float, simulated: bool, opening: str, ending: str
 ) -> None:
-    measured = {
-        "BioBGT": {"auc": {"value": auc, "low": low, "high": 1.0}, "accuracy": {"value": 0.7}},
-        BASELINES["tangent"].title: {"auc": {"value": 0.6}},
-        BASELINES["log"].title: {"auc": {"value": 0.75}},
-    }
-    card = {"results": measured, "data": {"subjects": {"NC": 462, "ASD": 437}}, "simulated": simulated}
+    tangent = {BASELINES["tangent"].title: {"auc": {"value": 0.6}}}
+    card = _headlined(auc, low, 1.0) | {"simulated": simulated}
+    card["results"] |= tangent
     said = CardText(card).headline
     assert said.startswith(opening)
     assert said.endswith(ending)
@@ -96,12 +100,8 @@ def test_the_first_line_says_what_it_is_worth(
 def test_a_card_is_doubted_for_its_numbers_whatever_its_words(
     auc: float, low: float | None, fewest: int, simulated: bool, doubtful: bool
 ) -> None:
-    card = {
-        "headline": "Tells NC / ASD apart" if doubtful else "At or near chance",
-        "results": {"BioBGT": {"auc": {"value": auc, "low": low, "high": 0.9}}},
-        "data": {"subjects": {"NC": 300, "ASD": fewest}},
-        "simulated": simulated,
-    }
+    card = _headlined(auc, low, 0.9) | {"data": {"subjects": {"NC": 300, "ASD": fewest}}, "simulated": simulated}
+    card["headline"] = "Tells NC / ASD apart" if doubtful else "At or near chance"
     assert is_doubtful(card) == doubtful
     network = {"headline": "One network for 3 cohorts", "data": card["data"], "simulated": simulated}
     assert not is_doubtful(network)
@@ -112,14 +112,8 @@ def test_a_card_is_doubted_for_its_numbers_whatever_its_words(
     [(-0.027, 0.004, "; a linear model does as well (0.75)."), (-0.027, -0.001, "; a linear model is better (0.75).")],
 )
 def test_the_interval_of_the_difference_decides_who_is_better(low: float, high: float, ending: str) -> None:
-    title = BASELINES["log"].title
-    measured = {
-        "BioBGT": {"auc": {"value": 0.73, "low": 0.7, "high": 0.76}, "accuracy": {"value": 0.7}},
-        title: {"auc": {"value": 0.75}},
-    }
-    paired = {title: {"difference": -0.02, "low": low, "high": high}}
-    card = {"results": measured, "data": {"subjects": {"NC": 462, "ASD": 437}}, "simulated": False, "paired": paired}
-    assert CardText(card).headline.endswith(ending)
+    paired = {BASELINES["log"].title: {"difference": -0.02, "low": low, "high": high}}
+    assert CardText(_headlined(0.73, 0.7, 0.76) | {"paired": paired}).headline.endswith(ending)
 
 
 def test_names_of_groups_and_models_are_no_markup_and_no_formulas(folder: Path, tmp_path: Path) -> None:

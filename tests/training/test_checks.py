@@ -312,7 +312,7 @@ def test_without_attention_a_model_is_what_its_stream_gives(data: LabelledGraphs
     """At the start the feed-forward network adds nothing either: what is left is a linear map of the values."""
     model = _model(data)
     bare = _without_attention(model)
-    values = model._values(data.graphs)
+    values = model.value_importance(model.steady_values(data.graphs), data.graphs.entanglement)
     torch.testing.assert_close(bare.flat_stream(data.graphs), values.flatten(1))
     assert not torch.allclose(model.flat_stream(data.graphs), values.flatten(1))
     assert model.layers[0].attention.output.weight.any()  # a copy was changed, not the model
