@@ -346,8 +346,8 @@ def region_order(names: tuple[str, ...], reference: tuple[str, ...] | None, atla
             if place.get(name, i) != i:
                 raise InputError(
                     f"Its region {i} is named '{name}', which is region {place[name]} of {atlas.title}, and other "
-                    "names are not the atlas's, so the regions cannot be put in its order. Correct the names, or choose "
-                    "another atlas."
+                    "names are not the atlas's, so the regions cannot be put in its order. Correct the names, or "
+                    "choose another atlas."
                 )
     if reference is None or names == reference or all(NUMBERING_NAME.fullmatch(name) for name in names):
         return None
