@@ -188,28 +188,11 @@ def _series_of_spheres(
         raise InputError(
             "An image needs regions: give a label image, or an atlas with MNI coordinates to put spheres around."
         )
-    seeds = [tuple(map(float, xyz)) for xyz in options["coordinates"]]
-    _check_reached(image, np.array(seeds), options["radius_mm"])
-    from nilearn.maskers import NiftiSpheresMasker  # seconds, which an image that is refused does not need
-
-    masker = NiftiSpheresMasker(seeds=seeds, radius=options["radius_mm"], allow_overlap=True, reports=False, **cleaning)
-    return _run(masker, image, fit)
-
-
-def _check_reached(image: Any, seeds: FloatArray, radius_mm: float) -> None:
-    """Refuse an image that does not reach all spheres, which nilearn finds out after minutes.
-
-    Parameters
-    ----------
-    image : nibabel image
-    seeds : ndarray, shape (n_regions, 3)
-        Centres of the spheres in mm.
-    radius_mm : float
-    """
+    seeds = np.array(options["coordinates"], dtype=float)
+    # An image that does not reach all spheres is refused here: nilearn finds it out after minutes.
     ends = [(0, n - 1) for n in image.shape[:3]]
     corners = np.array(list(product(*ends))) @ image.affine[:3, :3].T + image.affine[:3, 3]
-    voxel_mm = np.abs(image.affine[:3, :3]).sum(axis=1)
-    margin = radius_mm + voxel_mm + _ROUNDING_MM
+    margin = options["radius_mm"] + np.abs(image.affine[:3, :3]).sum(axis=1) + _ROUNDING_MM
     outside = ((seeds < corners.min(axis=0) - margin) | (seeds > corners.max(axis=0) + margin)).any(axis=1)
     if outside.any():
         raise InputError(
@@ -217,6 +200,11 @@ def _check_reached(image: Any, seeds: FloatArray, radius_mm: float) -> None:
             "outside the image. Give an image in MNI space that covers the whole brain, or a label image of its own "
             "space."
         )
+    from nilearn.maskers import NiftiSpheresMasker  # seconds, which an image that is refused does not need
+
+    places, radius = list(map(tuple, seeds.tolist())), options["radius_mm"]
+    masker = NiftiSpheresMasker(seeds=places, radius=radius, allow_overlap=True, reports=False, **cleaning)
+    return _run(masker, image, fit)
 
 
 def _run(masker: Any, image: Any, fit: dict[str, Any]) -> FloatArray:
@@ -480,9 +468,15 @@ def read_gifti(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[
     files = options["files"]
     parcels = [_parcels(options, place, limits) for place in range(len(files))]
     limits.check("regions", sum(len(part.names) for part in parcels), "The labels")
-    means = [
-        _gifti_means(Path(file["path"]), file["side"], part, limits) for file, part in zip(files, parcels, strict=True)
-    ]
+    means = []
+    for file, part in zip(files, parcels, strict=True):
+        parser = _Parser(Path(file["path"]), limits, part)
+        parser.read(file["side"])
+        what = f"'{Path(file['path']).name}'"
+        if not parser.arrays:
+            raise InputError(f"{what} holds no series.")
+        means.append(np.concatenate(parser.arrays))
+        limits.check("timepoints", len(means[-1]), what)
     if len({len(part) for part in means}) > 1:
         raise InputError(
             f"The left hemisphere has {len(means[0])} time points and the right one {len(means[1])}; the two files are "
@@ -501,10 +495,9 @@ def _parcels(options: Mapping[str, Any], place: int, limits: Limits) -> _Parcels
     if "labels" not in options:
         numbers = np.array(options["numbers"][place], dtype=np.int64)
         return _as_parcels(numbers, dict(enumerate(options["names"], start=1)), "The bundled labels", limits)
-    label, side = Path(options["labels"][place]), options["files"][place]["side"]
+    label = Path(options["labels"][place])
     parser = _Parser(label, limits)
-    image = parser.read()
-    _check_side(image, side, label.name)
+    image = parser.read(options["files"][place]["side"])
     if len(parser.arrays) != 1 or parser.arrays[0].ndim != 1:
         raise InputError(f"'{label.name}' has {len(parser.arrays)} maps; a label file of one map is needed.")
     values = parser.arrays[0]
@@ -533,26 +526,6 @@ def _as_parcels(numbers: NDArray[np.int64], table: Mapping[int, str], what: str,
     return _Parcels(names, own, tuple(table[key] for key in carried if _NO_REGION.fullmatch(table[key])))
 
 
-def _gifti_means(path: Path, side: str | None, parcels: _Parcels, limits: Limits) -> FloatArray:
-    """Mean series of each region of one file, shape (n_timepoints, n_regions)."""
-    parser = _Parser(path, limits, parcels)
-    image = parser.read()
-    _check_side(image, side, path.name)
-    if not parser.arrays:
-        raise InputError(f"'{path.name}' holds no series.")
-    means = np.concatenate(parser.arrays)
-    limits.check("timepoints", len(means), f"'{path.name}'")
-    return means
-
-
-def _check_side(image: Any, side: str | None, name: str) -> None:
-    """Refuse a file that says itself that it is of the other hemisphere."""
-    said = {str(item.get("AnatomicalStructurePrimary", "")) for item in (image.meta, *(a.meta for a in image.darrays))}
-    own, other = _SIDES.get(side or "", ""), _SIDES.get({"L": "R", "R": "L"}.get(side or "", ""), "")
-    if other and other in said and own not in said:
-        raise InputError(f"'{name}' says that it is of {other}, and its name says the other hemisphere.")
-
-
 _NibabelParser: Any = GiftiImageParser  # which has no types
 
 
@@ -567,8 +540,8 @@ class _Parser(_NibabelParser):  # type: ignore[misc]
         self._path, self._limits, self._parcels = path, limits, parcels
         self._declared = 0
 
-    def read(self) -> Any:
-        """Parse the file; numbers are in :attr:`arrays`."""
+    def read(self, side: str | None) -> Any:
+        """Parse the file, which must not say itself that it is of the other hemisphere; numbers are in `arrays`."""
         if not self._path.is_file():
             raise InputError(f"There is no file '{self._path.name}'.")
         self._limits.check("image_file_bytes", self._path.stat().st_size, f"'{self._path.name}'")
@@ -576,6 +549,11 @@ class _Parser(_NibabelParser):  # type: ignore[misc]
             self.parse(fptr=file)
         if self.img is None:
             raise InputError(f"'{self._path.name}' is XML and no GIfTI file.")
+        metadata = (self.img.meta, *(array.meta for array in self.img.darrays))
+        said = {str(item.get("AnatomicalStructurePrimary", "")) for item in metadata}
+        other = next((name for key, name in _SIDES.items() if side is not None and key != side), "")
+        if other and other in said and _SIDES[str(side)] not in said:
+            raise InputError(f"'{self._path.name}' says that it is of {other}, and its name says the other hemisphere.")
         return self.img
 
     def EntityDeclHandler(self, *_: object) -> None:  # noqa: N802 - expat's name
