@@ -6,9 +6,10 @@ Numeric codes are translated only where a release's own columns say which releas
 
 import math
 import re
+import tomllib
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import meant
+from biobgt.base.files import asset, meant
 from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
 from biobgt.data.cohort import Cohort, Subject
@@ -34,61 +35,14 @@ from biobgt.readers.tables import (
     split_cells,
 )
 
-# The column names of the releases, in lower case, in order of preference.
-_ID_COLUMNS = (
-    *("file_id", "subject", "participant_id", "sub_id", "subj", "subject_id", "scandir id", "subjectid", "id"),
-    *("participant", "subject id", "participant id", "src_subject_id", "ptid", "record_id"),
-)
-_NO_ID = ("no_filename", "nan", "")
-_GROUP_COLUMNS = ("group", "dx_group", "dx", "diagnosis", "dx_bl", "research group")
-_RENAMED = {
-    "site_id": "site",
-    "age_at_scan": "age",
-    "func_mean_fd": "mean_fd",
-    "gender": "sex",
-    "wisc_fsiq": "fiq",
-    "full4 iq": "fiq",
-}
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx")
-_GROUP_NAMES = {
-    "NC": {"nc", "hc", "cn", "tc", "td", "tdc", "control", "controls", "healthy control", "healthy", "typical"},
-    "ASD": {"asd", "autism", "autism spectrum disorder"},
-    "ADHD": {"adhd", "adhd-combined", "adhd-inattentive", "adhd-hyperactive/impulsive"},
-    "MCI": {"mci", "emci", "lmci"},
-    "AD": {"ad", "alzheimer's disease", "dementia"},
-}
+_WORDS = tomllib.loads(asset("phenotypes.toml").read_text(encoding="utf-8"))
+_ID_COLUMNS, _GROUP_COLUMNS = _WORDS["id_columns"], _WORDS["group_columns"]
+_RENAMED: dict[str, str] = _WORDS["renamed"]
+_GROUPS = {name: group for group, names in _WORDS["groups"].items() for name in names}
 # Columns by which a table is known to be about people.
 _PHENOTYPE_COLUMNS = frozenset({*_GROUP_COLUMNS, *_RENAMED, *_RENAMED.values()})
-
-
-@dataclass(frozen=True)
-class _Release:
-    """A release that is known by two of its columns, and the codes of its groups."""
-
-    name: str
-    columns: frozenset[str]
-    group_column: str
-    groups: Mapping[str, str]
-    note: str
-
-
-_RELEASES = (
-    _Release(
-        "ABIDE",
-        frozenset({"dx_group", "site_id"}),
-        "dx_group",
-        {"1": "ASD", "2": "NC"},
-        "ABIDE codes: DX_GROUP 1 is ASD, 2 is NC.",
-    ),
-    _Release(
-        "ADHD-200",
-        frozenset({"scandir id", "dx"}),
-        "dx",
-        {"0": "NC", "1": "ADHD", "2": "ADHD", "3": "ADHD"},
-        "ADHD-200 codes: DX 0 is NC; 1, 2 and 3 (its subtypes) are ADHD.",
-    ),
-)
-_ABIDE_SEXES = {"1": "M", "2": "F"}
+_NO_ID = ("no_filename", "nan", "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,18 +121,14 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 def _decode_releases(raw: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     """Translate numeric codes, where the columns say which release it is and every code is one of its own."""
+    release = next((one for one in _WORDS["releases"] if set(one["columns"]) <= set(raw.columns)), {"codes": {}})
     table = raw.copy()
-    for release in _RELEASES:
-        if not release.columns <= set(raw.columns):
-            continue
-        codes = raw[release.group_column].map(_as_text)
-        if set(codes) - UNKNOWN <= set(release.groups):
-            table[release.group_column] = codes.map(release.groups)
-            notes.append(release.note)
-        sexes = raw["sex"].map(_as_text) if "sex" in raw.columns else pd.Series(dtype=str)
-        if release.name == "ABIDE" and len(sexes) and set(sexes) - UNKNOWN <= set(_ABIDE_SEXES):
-            table["sex"] = sexes.map(_ABIDE_SEXES)
-        break
+    for column, meanings in release["codes"].items():
+        codes = raw[column].map(_as_text) if column in raw.columns else pd.Series(dtype=str)
+        if len(codes) and set(codes) - UNKNOWN <= set(meanings):
+            table[column] = codes.map(meanings)
+            if column == release["group_column"]:
+                notes.append(release["note"])
     return table
 
 
@@ -186,9 +136,8 @@ def _with_group(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     column = next((name for name in _GROUP_COLUMNS if name in table.columns), None)
     if column is None:
         return table
-    names = {name: group for group, names in _GROUP_NAMES.items() for name in names}
     raw = table[column].map(lambda value: _as_text(value) if is_known(value) else None)
-    group = raw.map(lambda value: names.get(value.lower(), value), na_action="ignore")
+    group = raw.map(lambda value: _GROUPS.get(value.lower(), value), na_action="ignore")
     changed = {before: after for before, after in zip(raw, group, strict=True) if is_known(before) and before != after}
     if changed:
         notes.append("Groups renamed: " + ", ".join(f"{before} to {after}" for before, after in changed.items()) + ".")
