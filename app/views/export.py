@@ -16,7 +16,7 @@ from biobgt.base.wording import counted, listed
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import FigureRequest
 from biobgt.export.bundle import is_simulated, write_bundle
-from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
+from biobgt.export.graph_files import GRAPH_FORMATS, node_table
 from biobgt.export.request import FEWEST_PANELS, PanelOptions, PanelsRequest
 from biobgt.figures.paper.frame import installed_fonts
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
@@ -301,7 +301,7 @@ def _show_graph_files(view: View) -> None:
 
     def write(subject: str) -> None:
         one = view.loaded.measured.of(subject, view.settings)
-        made[(*how, subject)] = dict(graph_files(one.graph(), key=key, nodes=node_table(one, hubs, modules)))
+        made[(*how, subject)] = dict(GRAPH_FORMATS[key].write(one.graph(), node_table(one, hubs, modules)))
 
     def is_written(subject: str) -> bool:
         return (*how, subject) in made

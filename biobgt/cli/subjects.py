@@ -29,7 +29,7 @@ from biobgt.data.cohort import Cohort, counted_people
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.quality import quality_table
 from biobgt.data.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
-from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
+from biobgt.export.graph_files import GRAPH_FORMATS, node_table
 from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers.fetch import ABIDE_TERMS, FetchOptions, fetch_abide
@@ -105,14 +105,14 @@ def connectome(
     biobgt connectome study/ --out graphs --format graphml --sign signed
     """
     files, rows = file_names(cohort.ids), []
-    of_nodes = GRAPH_FORMATS.named(format_).of_nodes
+    format = GRAPH_FORMATS.named(format_)
     with results_folder(out, job="connectome") as folder, progress_bar("Graphs") as progress:
         (folder / "graphs").mkdir()
         for i, subject in enumerate(cohort.ids, start=1):
             one = Measured(cohort, settings=settings).of(subject)
             graph = one.graph()
-            nodes = node_table(one, HubOptions(), NamedModuleOptions()) if of_nodes else None
-            for ending, contents in graph_files(graph, key=format_, nodes=nodes).items():
+            nodes = node_table(one, HubOptions(), NamedModuleOptions()) if format.of_nodes else None
+            for ending, contents in format.write(graph, nodes).items():
                 (folder / "graphs" / f"{files[graph.subject]}{ending}").write_bytes(contents)
             isolated = int(np.count_nonzero(~graph.weights.any(axis=0)))
             rows.append((graph.subject, graph.n_edges, graph.density, isolated))

@@ -61,17 +61,21 @@ def write_bundle(
     if not figures:
         raise InputError("There is no figure to export yet: add one on the pages of the app.")
     requests = {f"{number:02d}_{one.request.figure}": one.request for number, one in enumerate(figures, start=1)}
-    own = _own_files(requests.values())
+    brought = list(dict.fromkeys(request.cohort for request in requests.values() if request.cohort.own))
+    numbers = [""] if len(brought) == 1 else [f"_{i}" for i in range(1, len(brought) + 1)]
+    own = {ref: f"subjects{number}{PROJECT_SUFFIX}" for ref, number in zip(brought, numbers, strict=True)}
     content: dict[str, bytes] = {}
     for one, (name, request) in zip(figures, requests.items(), strict=True):
         content |= one.files(name)
         content[f"requests/{name}.json"] = request.to_json().encode()
-    if include_data:
-        content |= {file: _project(cohorts[ref]) for ref, file in own.items()}
+    for ref, file in own.items() if include_data else ():
+        project = io.BytesIO()
+        save_project(cohorts[ref], ConnectomeSettings(), {}, project)
+        content[file] = project.getvalue()
     if panels is not None:
         content |= {f"figures/{PANELS}.{format}": picture for format, picture in panels.pictures.items()}
         content[f"requests/{PANELS}.json"] = panels.request.to_json().encode()
-    content["captions.md"] = _captions_text(figures, list(requests), panels).encode()
+    content["captions.md"] = _captions_text(figures, requests, panels).encode()
     content |= methods_files(methods_of(figures, cohorts, versions(requests.values())), METHODS, LIBRARY)
     look = [part for format in figures[0].pictures for part in ("--format", format)] + style.command_line()
     missing = {} if include_data else own
@@ -81,16 +85,8 @@ def write_bundle(
     stream.write(zipped(content, {path: 0o755 if path == _SCRIPT else 0o644 for path in content}))
 
 
-def _captions_text(figures: Sequence[FigureFiles], names: Sequence[str], panels: PanelFiles | None = None) -> str:
-    """All captions, numbered; behind them that of the figure which has some of them as its panels.
-
-    Parameters
-    ----------
-    figures : sequence of FigureFiles
-    names : sequence of str
-        Of their files.
-    panels : PanelFiles, optional
-    """
+def _captions_text(figures: Sequence[FigureFiles], names: Iterable[str], panels: PanelFiles | None) -> str:
+    """All captions, numbered; behind them that of the figure which has some of them as its panels."""
     parts = [
         f"**Figure {number}. {one.title}.** {escape_markdown(one.caption)}\n\n"
         f"Files: figures/{name}, numbers/{name}.csv\n"
@@ -115,18 +111,6 @@ def is_simulated(request: FigureRequest, cohort: Cohort) -> bool:
     if request.model and installed_model(request.model).simulated:
         return True
     return cohort.simulated if request.subject is None else cohort[request.subject].simulated
-
-
-def _own_files(requests: Iterable[FigureRequest]) -> dict[CohortRef, str]:
-    """The project file of each of the user's own cohorts."""
-    own = list(dict.fromkeys(request.cohort for request in requests if request.cohort.own))
-    return {ref: f"subjects{'' if len(own) == 1 else f'_{i}'}{PROJECT_SUFFIX}" for i, ref in enumerate(own, start=1)}
-
-
-def _project(cohort: Cohort) -> bytes:
-    stream = io.BytesIO()
-    save_project(cohort, ConnectomeSettings(), {}, stream)
-    return stream.getvalue()
 
 
 def _script(

@@ -30,8 +30,8 @@ from biobgt.modules.measures import NamedModuleOptions
 if TYPE_CHECKING:
     from biobgt.results.measured import Measured
 
-Nodes = pd.DataFrame | None
-MODULE = "module"  # the column that BrainNet Viewer colours by
+_Nodes = pd.DataFrame | None
+_MODULE = "module"  # the column that BrainNet Viewer colours by
 _NODES = "_nodes"
 _DIGITS = "%.8g"
 
@@ -56,18 +56,18 @@ class _GraphFormat:
 
     key: str
     title: str
-    write: Callable[[BrainGraph, Nodes], Mapping[str, bytes]]
+    write: Callable[[BrainGraph, _Nodes], Mapping[str, bytes]]
     fits: Callable[[Atlas], bool] = lambda _: True
     of_nodes: bool = False
 
 
-def _table(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
+def _table(graph: BrainGraph, nodes: _Nodes) -> dict[str, bytes]:
     frame = pd.DataFrame(graph.weights, index=graph.atlas.regions, columns=graph.atlas.regions)
     files = {".csv": write_csv(frame, float_format=_DIGITS).encode()}
     return files if nodes is None else files | {_NODES + ".csv": write_csv(nodes, float_format=_DIGITS).encode()}
 
 
-def _bids(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
+def _bids(graph: BrainGraph, nodes: _Nodes) -> dict[str, bytes]:
     """BIDS connectivity: a matrix with names as its header, and what it is in a JSON file beside it."""
     frame = pd.DataFrame(graph.weights, columns=graph.atlas.regions)
     stem = f"_seg-{''.join(filter(str.isalnum, graph.atlas.name))}_relmat"
@@ -91,12 +91,18 @@ def _bids(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
     return files | {f"{stem.removesuffix('_relmat')}{_NODES}.tsv": known.encode()}
 
 
-def _graphml(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
+def _graphml(graph: BrainGraph, nodes: _Nodes) -> dict[str, bytes]:
     import networkx
 
-    drawn = networkx.Graph(subject=graph.subject, atlas=graph.atlas.title, simulated=graph.simulated)
-    for number, about in enumerate(_known(graph, nodes)):
-        drawn.add_node(number, **about)
+    atlas = graph.atlas
+    drawn = networkx.Graph(subject=graph.subject, atlas=atlas.title, simulated=graph.simulated)
+    for i, name in enumerate(atlas.regions):  # GraphML has no empty values, so what is not known is left out
+        about: dict[str, Any] = {"name": name}
+        if atlas.coordinates is not None and atlas.placed[i]:
+            about |= dict(zip("xyz", atlas.coordinates[i].tolist(), strict=True))
+        about |= {key: labels[i] for key, labels in atlas.labels.items() if labels[i] is not None}
+        further = {} if nodes is None else nodes.iloc[i].dropna().to_dict()
+        drawn.add_node(i, **about, **{str(key): value for key, value in further.items()})
     rows, columns = np.nonzero(np.triu(graph.weights))
     for i, j in zip(rows.tolist(), columns.tolist(), strict=True):
         drawn.add_edge(i, j, weight=float(graph.weights[i, j]))
@@ -105,52 +111,28 @@ def _graphml(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
     return {".graphml": file.getvalue()}
 
 
-def _known(graph: BrainGraph, nodes: Nodes) -> list[dict[str, Any]]:
-    """What is known of each region; GraphML has no empty values, so what is not known is left out."""
-    atlas, known = graph.atlas, []
-    for i, name in enumerate(atlas.regions):
-        about: dict[str, Any] = {"name": name}
-        if atlas.coordinates is not None and atlas.placed[i]:
-            about |= dict(zip("xyz", atlas.coordinates[i].tolist(), strict=True))
-        about |= {key: labels[i] for key, labels in atlas.labels.items() if labels[i] is not None}
-        further = {} if nodes is None else nodes.iloc[i].dropna().to_dict()
-        known.append(about | {str(key): value for key, value in further.items()})
-    return known
-
-
-def _brainnet(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
+def _brainnet(graph: BrainGraph, nodes: _Nodes) -> dict[str, bytes]:
     """BrainNet Viewer: places, colours by module or the first labelling, sizes by strength, names; and the matrix."""
     atlas = graph.atlas
     if atlas.coordinates is None or not atlas.placed.any():
         raise InputError(f"BrainNet Viewer draws regions at their places, and those of {atlas.title} are not known.")
     kept = np.flatnonzero(atlas.placed)
-    colours = _colours(graph, nodes)
+    if nodes is not None and _MODULE in nodes:
+        colours = [int(module) for module in nodes[_MODULE]]
+    else:  # of the first functional label; 0 is none
+        labels = next(iter(atlas.labels.values()), (None,) * graph.n_regions)
+        numbers = {label: i for i, label in enumerate(sorted({label for label in labels if label}), start=1)}
+        colours = [numbers.get(label, 0) if label else 0 for label in labels]
     strengths = np.abs(graph.weights).sum(axis=0)
-    lines = [
-        "\t".join(
-            [
-                *(f"{value:g}" for value in atlas.coordinates[i]),
-                str(colours[i]),
-                f"{strengths[i]:.6g}",
-                atlas.regions[i].replace(" ", "_"),
-            ]
-        )
-        for i in kept
-    ]
+    lines = []
+    for i in kept:
+        place, name = (f"{value:g}" for value in atlas.coordinates[i]), atlas.regions[i].replace(" ", "_")
+        lines.append("\t".join([*place, str(colours[i]), f"{strengths[i]:.6g}", name]))
     edges = ["\t".join(_DIGITS % value for value in row) for row in graph.weights[np.ix_(kept, kept)]]
     return {".node": ("\n".join(lines) + "\n").encode(), ".edge": ("\n".join(edges) + "\n").encode()}
 
 
-def _colours(graph: BrainGraph, nodes: Nodes) -> list[int]:
-    """A number of each region: of its module where that is known, else of its first functional label; 0 is none."""
-    if nodes is not None and MODULE in nodes:
-        return [int(module) for module in nodes[MODULE]]
-    labels = next(iter(graph.atlas.labels.values()), (None,) * graph.n_regions)
-    numbers = {label: i for i, label in enumerate(sorted({label for label in labels if label}), start=1)}
-    return [numbers.get(label, 0) if label else 0 for label in labels]
-
-
-def _pscalar(graph: BrainGraph, nodes: Nodes) -> dict[str, bytes]:
+def _pscalar(graph: BrainGraph, nodes: _Nodes) -> dict[str, bytes]:
     """CIFTI parcel scalars: one map per numeric column, on the parcels of fsaverage5."""
     from nibabel import FileHolder
     from nibabel.cifti2 import cifti2, cifti2_axes
@@ -224,24 +206,5 @@ def node_table(measured: "Measured", hubs: HubOptions, modules: NamedModuleOptio
     labels = partition.labels.tolist()
     called = [names.get(module, "") for module in labels]
     return pd.DataFrame(
-        {MODULE: labels, f"{MODULE}_name": called, **known}, index=pd.Index(atlas.regions, name="region")
+        {_MODULE: labels, f"{_MODULE}_name": called, **known}, index=pd.Index(atlas.regions, name="region")
     )
-
-
-def graph_files(graph: BrainGraph, *, key: str = "csv", nodes: Nodes = None) -> Mapping[str, bytes]:
-    """Write a brain graph in one of the formats.
-
-    Parameters
-    ----------
-    graph : BrainGraph
-    nodes : DataFrame, n_regions rows, optional
-        What is known of the regions, such as :func:`node_table`.
-    key : str
-        One of :data:`GRAPH_FORMATS`.
-
-    Returns
-    -------
-    mapping of str to bytes
-        The contents of its files, by how their names end.
-    """
-    return GRAPH_FORMATS.named(key).write(graph, nodes)

@@ -1,10 +1,14 @@
-"""The methods section of a paper: participants, acquisition, analyses, models, figures, software, with their works."""
+"""The methods section of a paper: participants, acquisition, analyses, models, figures, software, with their works.
+
+One structure holds it, sections of paragraphs of sentences that are cut at their citations. How it becomes Markdown, a
+Word document or LaTeX is the matter of the three writers.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +21,7 @@ from biobgt.export.making import FigureFiles, options_in_full
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.groups.design import known_characteristics, one_value_per_person
 from biobgt.model.installed import InstalledModel, installed_model
-from biobgt.training.cohorts import DATASETS, Dataset
+from biobgt.training.cohorts import DATASETS
 
 
 @dataclass(frozen=True)
@@ -34,66 +38,63 @@ class ToComplete:
 
 Run = str | Cited | ToComplete
 Sentence = tuple[Run, ...]
+_Said = list[str | ToComplete]
 
 
-class _Paragraph(NamedTuple):
-    """What opens it in bold, the figures it is about, where these are not all; and its sentences."""
+@dataclass(frozen=True)
+class Methods:
+    """A methods section: headings with their paragraphs.
 
-    about: str
-    sentences: tuple[Sentence, ...]
+    A paragraph is what opens it in bold, the figures it is about, where these are not all; and its sentences.
+    """
+
+    sections: tuple[tuple[str, tuple[tuple[str, tuple[Sentence, ...]], ...]], ...]
+
+    @property
+    def works(self) -> dict[str, Reference]:
+        """The works that the text names, by key, in the order of the keys."""
+        paragraphs = [sentences for _, some in self.sections for _, sentences in some]
+        runs = [run for sentences in paragraphs for sentence in sentences for run in sentence]
+        return dict(sorted((one.key, one) for run in runs if isinstance(run, Cited) for one in run.works))
 
 
-# How this software is cited: what ``CITATION.cff`` says, so that an address stands in methods once it stands there.
-
-
-_CITATION_FILE = "CITATION.cff"
-_ADDRESSES = ("doi", "repository-code", "url")  # in order of preference
-
-
-def _software_sentences(versions: Mapping[str, str]) -> list[str | ToComplete]:
-    """Say with what numbers and figures were made.
+def methods_of(
+    figures: Sequence[FigureFiles], cohorts: Mapping[CohortRef, Cohort], versions: Mapping[str, str]
+) -> Methods:
+    """Write the methods of some figures.
 
     Parameters
     ----------
+    figures : sequence of FigureFiles
+        In the order of the paper.
+    cohorts : mapping of CohortRef to Cohort
+        The subjects of every figure.
     versions : mapping of str to str
         Of programs, by their names.
     """
-    about = _about()
-    others = ", ".join(f"{name} {number}" for name, number in versions.items() if name not in ("biobgt", "python"))
-    found = next((str(about[name]) for name in _ADDRESSES if name in about), "")
-    made = (
-        f"Numbers and figures were made with {about['title']}, version {versions['biobgt']} [@biobgt; @peng2025]"
-        f"{f', available at {found}' if found else ''}, on Python {versions['python']} with {others}."
-    )
-    missing = ToComplete(f"where readers can obtain {about['title']}; {_CITATION_FILE} names no address")
-    drawn = "Figures were drawn with matplotlib [@hunter2007]."
-    return [made, drawn, *([] if found else [missing])]
-
-
-def _own_work() -> Reference:
-    """BioBGT Explorer as a work to cite, with its version, its year and, where it has one, its address."""
-    about = _about()
-    author, year = " and ".join(one["name"] for one in about["authors"]), str(about["date-released"])[:4]
-    fields = {
-        "author": f"{{{author}}}",
-        "title": f"{{{about['title']}}}",
-        "year": year,
-        "note": f"Computer software, version {about['version']}",
+    people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
+    measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
+    models = tuple(dict.fromkeys(one.request.model for one in figures if one.request.model))
+    works = {**REFERENCES, "biobgt": _own_work()}
+    sections: dict[str, list[tuple[str, _Said]]] = {
+        "Participants": [("", _people_sentences(ref, one)) for ref, one in people.items()],
+        "Acquisition and preprocessing": [("", _acquisition_sentences(cohort)) for cohort in measured],
+        "Analysis": _analysis(figures),
+        "Trained models": [("", sentences) for sentences in _model_paragraphs(models)],
+        "Figures": [("", _shown_sentences([one.request for one in figures], cohorts))],
+        "Software": [("", _software_sentences(versions))],
     }
-    for name, field in (("doi", "doi"), ("url", "url"), ("repository-code", "url")):
-        if name in about:
-            fields[field] = str(about[name])
-    return Reference("biobgt", "misc", fields)
 
+    def cut_all(sentences: _Said) -> tuple[Sentence, ...]:
+        return tuple((one,) if isinstance(one, ToComplete) else cut(one, works) for one in sentences)
 
-@cache
-def _about() -> Mapping[str, Any]:
-    import yaml  # methods alone need it
-
-    installed = asset(_CITATION_FILE)
-    path = installed if installed.is_file() else asset().parent / _CITATION_FILE
-    document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return document
+    return Methods(
+        tuple(
+            (heading, tuple((about, cut_all(sentences)) for about, sentences in paragraphs))
+            for heading, paragraphs in sections.items()
+            if paragraphs
+        )
+    )
 
 
 # What methods say of participants: how many in which group, their age, sex and motion, and how they were measured.
@@ -117,15 +118,24 @@ _NOT_EVIDENCE = (
 )
 
 
-def _people_sentences(ref: CohortRef, cohort: Cohort) -> list[str | ToComplete]:
-    """Say who was analysed.
-
-    Parameters
-    ----------
-    ref : CohortRef
-    cohort : Cohort
-    """
-    said: list[str | ToComplete] = [_opening(ref, cohort)]
+def _people_sentences(ref: CohortRef, cohort: Cohort) -> _Said:
+    """Say who was analysed."""
+    n_people, sizes = len(set(cohort.persons)), cohort.group_people
+    named = []
+    for group, size in sizes.items():
+        title = GROUP_TITLES.get(kind_of_group(group))
+        named.append(f"{size:,} {group}" + (f" ({title})" if title else ""))
+    if 0 < (without := n_people - sum(sizes.values())) < n_people:
+        named.append(f"{without:,} in no group")
+    told = counted(n_people, "simulated subject" if ref.demo else "participant")
+    told = told if n_people == len(cohort) else f"{len(cohort):,} recordings of {told}"
+    if ref.demo:
+        said: _Said = [
+            f"We analysed {told} of the demo cohort '{ref.name}', drawn with seed {ref.seed}: {listed(named)}."
+        ]
+    else:
+        kinds = dict.fromkeys(cohort.kind_of(subject).data for subject in cohort)
+        said = [f"We analysed {listed(list(kinds))} of {told}{f': {listed(named)}' if named else ''}."]
     simulated = sum(subject.simulated for subject in cohort)
     if simulated:
         some = "" if ref.demo else f"{'All' if simulated == len(cohort) else simulated} of them are simulated. "
@@ -138,50 +148,6 @@ def _people_sentences(ref: CohortRef, cohort: Cohort) -> list[str | ToComplete]:
         if len(missing) < len(_TOLD):
             said.append(ToComplete("check that the table's ages are in years and its displacements in millimetres"))
     return said
-
-
-def _acquisition_sentences(cohort: Cohort) -> list[str | ToComplete]:
-    """Say what the files tell of how participants were measured, and mark what they do not."""
-    lengths = [subject.n_timepoints for subject in cohort if subject.n_timepoints is not None]
-    said: list[str | ToComplete] = []
-    if lengths:
-        trs = [subject.tr for subject in cohort if subject.series is not None and subject.tr is not None]
-        every = f", recorded every {_range(trs)} s" if len(trs) == len(lengths) else ""
-        said.append(f"Recordings had {_range(lengths)} time points{every}.")
-    if n_matrices := len(cohort) - len(lengths):
-        matrix = f"{'' if cohort.given == 'other' else f'{cohort.given} '}connectivity matrix"
-        said.append(f"Of {counted(n_matrices, 'recording')} the {matrix} was given, and taken as it was.")
-    said += _extractions(cohort)
-    silent = [n for subject in cohort if (n := len(subject.silent_regions))]
-    if silent:
-        regions = "1 region" if max(silent) == 1 else f"{_range(silent)} regions"
-        none = "no signal and no connection" if lengths else "no connection"
-        said.append(f"In {counted(len(silent), 'recording')} {regions} had {none}.")
-    left = ["scanner and field strength", "sequence and voxel size"]
-    if cohort.kind.functional:
-        left += ["instructions (eyes open or closed)"]
-        left += [] if lengths and len(trs) == len(lengths) else ["repetition time"]
-    left += ["preprocessing with its software and version"]
-    left += [_STILL_TO_SAY[cohort.kind.key]]
-    return [*said, ToComplete("; ".join(left))]
-
-
-def _opening(ref: CohortRef, cohort: Cohort) -> str:
-    people, groups = len(set(cohort.persons)), cohort.group_people
-    named = [_named_group(group, size) for group, size in groups.items()]
-    if 0 < (without := people - sum(groups.values())) < people:
-        named.append(f"{without:,} in no group")
-    noun = "simulated subject" if ref.demo else "participant"
-    told = counted(people, noun) if people == len(cohort) else f"{len(cohort):,} recordings of {counted(people, noun)}"
-    size = f"{told}: {listed(named)}" if named else told
-    drawn = f"of the demo cohort '{ref.name}', drawn with seed {ref.seed}: {listed(named)}"
-    kinds = {cohort.kind_of(subject).data: None for subject in cohort}
-    return f"We analysed {told} {drawn}." if ref.demo else f"We analysed {listed(list(kinds))} of {size}."
-
-
-def _named_group(group: str, size: int) -> str:
-    title = GROUP_TITLES.get(kind_of_group(group))
-    return f"{size:,} {group}" + (f" ({title})" if title else "")
 
 
 def _characteristics(cohort: Cohort) -> tuple[list[str], list[str]]:
@@ -225,6 +191,31 @@ def _told(name: str, column: "pd.Series") -> str:
     return f"{mean} ± {numbers.std(ddof=1):.{digits}f} {unit} (SD; {limits}){of_all}"
 
 
+def _acquisition_sentences(cohort: Cohort) -> _Said:
+    """Say what the files tell of how participants were measured, and mark what they do not."""
+    lengths = [subject.n_timepoints for subject in cohort if subject.n_timepoints is not None]
+    said: _Said = []
+    if lengths:
+        trs = [subject.tr for subject in cohort if subject.series is not None and subject.tr is not None]
+        every = f", recorded every {_range(trs)} s" if len(trs) == len(lengths) else ""
+        said.append(f"Recordings had {_range(lengths)} time points{every}.")
+    if n_matrices := len(cohort) - len(lengths):
+        matrix = f"{'' if cohort.given == 'other' else f'{cohort.given} '}connectivity matrix"
+        said.append(f"Of {counted(n_matrices, 'recording')} the {matrix} was given, and taken as it was.")
+    said += _extractions(cohort)
+    silent = [n for subject in cohort if (n := len(subject.silent_regions))]
+    if silent:
+        regions = "1 region" if max(silent) == 1 else f"{_range(silent)} regions"
+        none = "no signal and no connection" if lengths else "no connection"
+        said.append(f"In {counted(len(silent), 'recording')} {regions} had {none}.")
+    left = ["scanner and field strength", "sequence and voxel size"]
+    if cohort.kind.functional:
+        left += ["instructions (eyes open or closed)"]
+        left += [] if lengths and len(trs) == len(lengths) else ["repetition time"]
+    left += ["preprocessing with its software and version", _STILL_TO_SAY[cohort.kind.key]]
+    return [*said, ToComplete("; ".join(left))]
+
+
 def _extractions(cohort: Cohort) -> list[str]:
     """How series were taken from images, where this software did it."""
     said: dict[str, None] = {}
@@ -247,78 +238,20 @@ def _range(values: Sequence[float]) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-# The methods section of a paper: participants, acquisition, analyses, models, figures, software, with their works.
-#
-# One structure holds it, sections of paragraphs of sentences that are cut at their citations. How it becomes Markdown,
-# a Word document or LaTeX is the matter of the three writers.
+# What was analysed, whom figures show, and which models are behind them.
 
 
-@dataclass(frozen=True)
-class Methods:
-    """A methods section: headings with their paragraphs."""
-
-    sections: tuple[tuple[str, tuple[_Paragraph, ...]], ...]
-
-    @property
-    def works(self) -> dict[str, Reference]:
-        """The works that the text names, by key, in the order of the keys."""
-        runs = [
-            run
-            for _, paragraphs in self.sections
-            for one in paragraphs
-            for sentence in one.sentences
-            for run in sentence
-        ]
-        found = {one.key: one for run in runs if isinstance(run, Cited) for one in run.works}
-        return dict(sorted(found.items()))
-
-
-def methods_of(
-    figures: Sequence[FigureFiles], cohorts: Mapping[CohortRef, Cohort], versions: Mapping[str, str]
-) -> Methods:
-    """Write the methods of some figures.
-
-    Parameters
-    ----------
-    figures : sequence of FigureFiles
-        In the order of the paper.
-    cohorts : mapping of CohortRef to Cohort
-        The subjects of every figure.
-    versions : mapping of str to str
-        Of programs, by their names.
-    """
-    people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
-    measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
-    models = tuple(dict.fromkeys(one.request.model for one in figures if one.request.model))
-    works = {**REFERENCES, "biobgt": _own_work()}
-    sections: dict[str, list[tuple[str, Sequence[str | ToComplete]]]] = {
-        "Participants": [("", _people_sentences(ref, one)) for ref, one in people.items()],
-        "Acquisition and preprocessing": [("", _acquisition_sentences(cohort)) for cohort in measured],
-        "Analysis": _analysis(figures),
-        "Trained models": [("", sentences) for sentences in _model_paragraphs(models)],
-        "Figures": [("", _shown_sentences([one.request for one in figures], cohorts))],
-        "Software": [("", _software_sentences(versions))],
-    }
-
-    def cut_all(sentences: Sequence[str | ToComplete]) -> tuple[Sentence, ...]:
-        return tuple((one,) if isinstance(one, ToComplete) else cut(one, works) for one in sentences)
-
-    return Methods(
-        tuple(
-            (heading, tuple(_Paragraph(about, cut_all(sentences)) for about, sentences in paragraphs))
-            for heading, paragraphs in sections.items()
-            if paragraphs
-        )
-    )
-
-
-def _analysis(figures: Sequence[FigureFiles]) -> list[tuple[str, Sequence[str | ToComplete]]]:
+def _analysis(figures: Sequence[FigureFiles]) -> list[tuple[str, _Said]]:
     """Every sentence once, those that are about the same figures together, in the order of the figures."""
     about: dict[str, list[int]] = {}
     for number, one in enumerate(figures, start=1):
-        for sentence in (*one.methods, *_further(one.methods, one.citations)):
+        runs = [run for sentence in one.methods for run in cut(sentence)]
+        said = {work.key for run in runs if isinstance(run, Cited) for work in run.works}
+        left = [key for key in one.citations if key not in said]
+        further = [f"The figure also rests on work by others{in_brackets(left)}."] if left else []
+        for sentence in (*one.methods, *further):
             about.setdefault(sentence, []).append(number)
-    paragraphs: dict[tuple[int, ...], list[str | ToComplete]] = {}
+    paragraphs: dict[tuple[int, ...], _Said] = {}
     for sentence, numbers in about.items():
         paragraphs.setdefault(tuple(numbers), []).append(sentence)
     everything = tuple(range(1, len(figures) + 1))
@@ -328,23 +261,8 @@ def _analysis(figures: Sequence[FigureFiles]) -> list[tuple[str, Sequence[str | 
     ]
 
 
-def _further(sentences: Sequence[str], citations: Sequence[str]) -> list[str]:
-    """A sentence with the works of a figure that none of its own sentences cites."""
-    said = {work.key for sentence in sentences for run in cut(sentence) if isinstance(run, Cited) for work in run.works}
-    left = [key for key in citations if key not in said]
-    return [f"The figure also rests on work by others{in_brackets(left)}."] if left else []
-
-
-def _shown_sentences(requests: Sequence[FigureRequest], cohorts: Mapping[CohortRef, Cohort]) -> list[str]:
-    """Say whom each figure shows; figures of the same people share a sentence.
-
-    Parameters
-    ----------
-    requests : sequence of FigureRequest
-        In the order of the paper.
-    cohorts : mapping of CohortRef to Cohort
-        The subjects of every figure.
-    """
+def _shown_sentences(requests: Sequence[FigureRequest], cohorts: Mapping[CohortRef, Cohort]) -> _Said:
+    """Say whom each figure shows; figures of the same people share a sentence."""
     several = len({one.cohort for one in requests if not one.cohort.model}) > 1
     shown: dict[str, list[int]] = {}
     for number, request in enumerate(requests, start=1):
@@ -353,6 +271,30 @@ def _shown_sentences(requests: Sequence[FigureRequest], cohorts: Mapping[CohortR
         f"{_named_figures(numbers)} {'shows' if len(numbers) == 1 else 'show'} {whom}."
         for whom, numbers in shown.items()
     ]
+
+
+def _whom(request: FigureRequest, cohort: Cohort, *, several: bool) -> str:
+    if request.cohort.model:  # how many subjects are behind such a figure differs, and its caption says so
+        groups = _groups(request, installed_model(request.model).card["data"]["subjects"])
+        told = f"results of the model {request.model} in held-out subjects of the cohort that it was trained on"
+        return f"{told}, namely {groups}" if groups else told
+    where = f" of the cohort '{request.cohort.name}'" if several else ""
+    if request.subject is None:
+        people = counted_people(len(set(cohort.persons)), len(cohort))
+        return f"{_groups(request, cohort.group_people) or f'all {people}'}{where}"
+    subject = cohort[request.subject]
+    notes = ", ".join([*filter(None, [subject.group]), *(["simulated"] if subject.simulated else [])])
+    told = f"subject {subject.id}{f' ({notes})' if notes else ''}{where}"
+    return f"{told} by the model {request.model}" if request.model else told
+
+
+def _groups(request: FigureRequest, sizes: Mapping[str, int]) -> str:
+    """The groups that a figure's options name, with their sizes; nothing where it shows all."""
+    options = options_in_full(request).as_dict()
+    named = [options.get(name) for name in ("first", "second")]
+    named = named if any(named) else [options.get("group")]
+    known = [f"{group} (n = {sizes[group]:,})" for group in named if isinstance(group, str) and group in sizes]
+    return f"the group{'s' if len(known) > 1 else ''} {listed(known)}" if known else ""
 
 
 def _named_figures(numbers: Sequence[int]) -> str:
@@ -367,44 +309,8 @@ def _named_figures(numbers: Sequence[int]) -> str:
     return f"{'Figure' if len(numbers) == 1 else 'Figures'} {listed([one for run in named for one in run])}"
 
 
-def _whom(request: FigureRequest, cohort: Cohort, *, several: bool) -> str:
-    if request.cohort.model:
-        return _of_model(request)
-    where = f" of the cohort '{request.cohort.name}'" if several else ""
-    if request.subject is None:
-        groups = _groups(request, cohort.group_people)
-        people = counted_people(len(set(cohort.persons)), len(cohort))
-        return f"{groups or f'all {people}'}{where}"
-    subject = cohort[request.subject]
-    notes = [*filter(None, [subject.group]), *(["simulated"] if subject.simulated else [])]
-    told = f"subject {subject.id}{f' ({listed_notes})' if (listed_notes := ', '.join(notes)) else ''}{where}"
-    return f"{told} by the model {request.model}" if request.model else told
-
-
-def _of_model(request: FigureRequest) -> str:
-    """A figure of a model's results; how many subjects are behind it differs, and its caption says so."""
-    groups = _groups(request, installed_model(request.model).card["data"]["subjects"])
-    of_whom = f", namely {groups}" if groups else ""
-    return f"results of the model {request.model} in held-out subjects of the cohort that it was trained on{of_whom}"
-
-
-def _groups(request: FigureRequest, sizes: Mapping[str, int]) -> str:
-    """The groups that a figure's options name, with their sizes; nothing where it shows all."""
-    options = options_in_full(request).as_dict()
-    named = [options.get(name) for name in ("first", "second")]
-    named = named if any(named) else [options.get("group")]
-    known = [f"{group} (n = {sizes[group]:,})" for group in named if isinstance(group, str) and group in sizes]
-    return f"the group{'s' if len(known) > 1 else ''} {listed(known)}" if known else ""
-
-
-def _model_paragraphs(names: Sequence[str]) -> list[Sequence[str | ToComplete]]:
-    """Write a paragraph per model.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of installed models, or folders of one's own; a readout brings its network.
-    """
+def _model_paragraphs(names: Sequence[str]) -> list[_Said]:
+    """Write a paragraph per installed model, or folder of one's own; a readout brings its network."""
     models: dict[str, InstalledModel] = {}
     for model in map(installed_model, names):
         if "readout" in model.card:
@@ -414,35 +320,71 @@ def _model_paragraphs(names: Sequence[str]) -> list[Sequence[str | ToComplete]]:
     return [_model_sentences(model) for model in models.values()]
 
 
-def _kinds(card: Mapping[str, Any]) -> list[str]:
-    return [kind for kind in str(card["data"]["cohort"]).split("+") if kind in DATASETS]
-
-
-def _model_sentences(model: InstalledModel) -> list[str | ToComplete]:
-    card, sizes = model.card, model.card["data"]["subjects"]
-    groups_of = model.readouts or {kind: tuple(sizes) for kind in _kinds(card)}
-    parts = [
-        f"{listed([f'{sizes[group]:,} {group}' for group in groups])} from {_named(DATASETS[kind])}"
-        for kind, groups in groups_of.items()
-        if kind in DATASETS
-    ]
-    part = "readout of the network" if "readout" in card else "model"
+def _model_sentences(model: InstalledModel) -> _Said:
+    sizes = model.card["data"]["subjects"]
+    kinds = [kind for kind in str(model.card["data"]["cohort"]).split("+") if kind in DATASETS]
+    parts = []
+    for kind, groups in (model.readouts or {kind: tuple(sizes) for kind in kinds}).items():
+        if kind in DATASETS:
+            title = DATASETS[kind].title  # within a sentence: its first letter small, unless it is an abbreviation
+            title = title[:1].lower() + title[1:] if title.split()[0].istitle() else title
+            whom = listed([f"{sizes[group]:,} {group}" for group in groups])
+            parts.append(f"{whom} from {title}{in_brackets(DATASETS[kind].works)}")
+    part = "readout of the network" if "readout" in model.card else "model"
     total = counted(sum(sizes.values()), "subject")
-    said: list[str | ToComplete] = [
-        f"The {part} {model.name} was trained on {total}: {'; '.join(parts) or listed(list(sizes))}."
-    ]
+    said: _Said = [f"The {part} {model.name} was trained on {total}: {'; '.join(parts) or listed(list(sizes))}."]
     if model.simulated:
         said.append(
             "Its simulated patients are not measurements of people; what it learned from them is not evidence about "
             "people."
         )
-    if any(not DATASETS[kind].works for kind in _kinds(card)) or not _kinds(card):
+    if not kinds or any(not DATASETS[kind].works for kind in kinds):
         said.append(ToComplete(f"source, terms and citation of the data that {model.name} was trained on"))
     return said
 
 
-def _named(story: Dataset) -> str:
-    """A cohort within a sentence, with its works: the first letter small, unless the word is an abbreviation."""
-    title = story.title
-    title = title[:1].lower() + title[1:] if title.split()[0].istitle() else title
-    return f"{title}{in_brackets(story.works)}"
+# How this software is cited: what ``CITATION.cff`` says, so that an address stands in methods once it stands there.
+
+
+_CITATION_FILE = "CITATION.cff"
+_ADDRESSES = ("doi", "repository-code", "url")  # in order of preference
+
+
+def _software_sentences(versions: Mapping[str, str]) -> _Said:
+    """Say with what numbers and figures were made; ``versions`` are those of programs, by their names."""
+    about = _about()
+    others = ", ".join(f"{name} {number}" for name, number in versions.items() if name not in ("biobgt", "python"))
+    found = next((str(about[name]) for name in _ADDRESSES if name in about), "")
+    made = (
+        f"Numbers and figures were made with {about['title']}, version {versions['biobgt']} [@biobgt; @peng2025]"
+        f"{f', available at {found}' if found else ''}, on Python {versions['python']} with {others}."
+    )
+    missing = ToComplete(f"where readers can obtain {about['title']}; {_CITATION_FILE} names no address")
+    drawn = "Figures were drawn with matplotlib [@hunter2007]."
+    return [made, drawn, *([] if found else [missing])]
+
+
+def _own_work() -> Reference:
+    """BioBGT Explorer as a work to cite, with its version, its year and, where it has one, its address."""
+    about = _about()
+    author, year = " and ".join(one["name"] for one in about["authors"]), str(about["date-released"])[:4]
+    fields = {
+        "author": f"{{{author}}}",
+        "title": f"{{{about['title']}}}",
+        "year": year,
+        "note": f"Computer software, version {about['version']}",
+    }
+    for name, field in (("doi", "doi"), ("url", "url"), ("repository-code", "url")):
+        if name in about:
+            fields[field] = str(about[name])
+    return Reference("biobgt", "misc", fields)
+
+
+@cache
+def _about() -> Mapping[str, Any]:
+    import yaml  # methods alone need it
+
+    installed = asset(_CITATION_FILE)
+    path = installed if installed.is_file() else asset().parent / _CITATION_FILE
+    document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return document

@@ -5,6 +5,7 @@ from biobgt.figures.register import all_figures
 
 DEMO = CohortRef("ad", demo=True, n_per_group=2, seed=3)
 SUBJECT = "sim-AD-002"
+MODEL = "adsim-aal90"
 OPTIONS = {
     "hub_curves": {"group": True, "scale": "rank", "n_random": 50, "seed": 4},
     "gamma_sweep": {"gammas": (0.1, 1.0)},

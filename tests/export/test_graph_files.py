@@ -12,7 +12,7 @@ import pytest
 from biobgt import Cohort, InputError, Subject, load_atlas, read_cohort
 from biobgt.data.atlas import BUNDLED, numbered_atlas
 from biobgt.data.graph import BrainGraph
-from biobgt.export.graph_files import GRAPH_FORMATS, graph_files, node_table
+from biobgt.export.graph_files import GRAPH_FORMATS, node_table
 from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.readers import read_atlas
@@ -30,7 +30,7 @@ def graph(request, rng):
 
 @pytest.mark.parametrize("key", ["csv", "bids"])
 def test_tables_are_read_back_by_our_own_reader(tmp_path, graph, key):
-    for ending, contents in graph_files(graph, key=key).items():
+    for ending, contents in GRAPH_FORMATS.named(key).write(graph, None).items():
         (tmp_path / f"sub-01{ending}").write_bytes(contents)
     cohort = read_cohort(tmp_path)
     assert cohort.atlas is graph.atlas
@@ -38,15 +38,20 @@ def test_tables_are_read_back_by_our_own_reader(tmp_path, graph, key):
 
 
 def test_bids_says_what_the_matrix_is(graph):
-    files = graph_files(graph, key="bids")
+    files = GRAPH_FORMATS.named("bids").write(graph, None)
     (name,) = [ending for ending in files if ending.endswith(".json")]
     about = json.loads(files[name])
     assert (about["Weighted"], about["Directed"], about["NonNegative"]) == (True, False, False)
     assert any("10.1093/cercor/bhx179" in reference for reference in about["References"])
 
 
+def graphml(graph, nodes):
+    file = io.BytesIO(GRAPH_FORMATS["graphml"].write(graph, nodes)[".graphml"])
+    return networkx.read_graphml(file, node_type=int)
+
+
 def test_graphml_is_read_back_by_networkx(graph):
-    read = networkx.read_graphml(io.BytesIO(graph_files(graph, key="graphml")[".graphml"]), node_type=int)
+    read = graphml(graph, None)
     np.testing.assert_allclose(networkx.to_numpy_array(read, nodelist=range(graph.n_regions)), graph.weights)
     assert tuple(read.nodes[i]["name"] for i in range(graph.n_regions)) == graph.atlas.regions
     assert read.nodes[0]["yeo7"] == graph.atlas.labels["yeo7"][0]
@@ -56,7 +61,7 @@ def test_graphml_is_read_back_by_networkx(graph):
 
 
 def test_brainnet_viewer_leaves_out_what_has_no_place(tmp_path, graph):
-    files = graph_files(graph, key="brainnet")
+    files = GRAPH_FORMATS.named("brainnet").write(graph, None)
     (tmp_path / "a.node").write_bytes(files[".node"])
     kept = graph.atlas.placed
     atlas = read_atlas(tmp_path / "a.node")
@@ -68,15 +73,15 @@ def test_brainnet_viewer_leaves_out_what_has_no_place(tmp_path, graph):
 
 def test_formats_that_do_not_fit_are_sentences(rng):
     graph = BrainGraph(np.ones((3, 3)) - np.eye(3), numbered_atlas(3), subject="s")
-    with pytest.raises(InputError, match="BrainNet"):
-        graph_files(graph, key="brainnet")
-    with pytest.raises(InputError, match="none were given"):
-        graph_files(graph, key="pscalar")
-    with pytest.raises(InputError, match="no surface labels"):
-        graph_files(graph, key="pscalar", nodes=pd.DataFrame({"hub": [1.0, 2, 3]}))
-    with pytest.raises(InputError, match="graphml"):
-        graph_files(graph, key="gexf")
-    assert networkx.read_graphml(io.BytesIO(graph_files(graph, key="graphml")[".graphml"])).number_of_edges() == 3
+    for key, nodes, word in (
+        ("brainnet", None, "BrainNet"),
+        ("pscalar", None, "none were given"),
+        ("pscalar", pd.DataFrame({"hub": [1.0, 2, 3]}), "no surface labels"),
+        ("gexf", None, "graphml"),
+    ):
+        with pytest.raises(InputError, match=word):
+            GRAPH_FORMATS.named(key).write(graph, nodes)
+    assert graphml(graph, None).number_of_edges() == 3
 
 
 @pytest.fixture(scope="module")
@@ -106,24 +111,24 @@ def test_what_is_known_of_regions_is_their_modules_and_hubs(measured, nodes):
 
 def test_modules_and_hubs_stand_in_every_format(tmp_path, measured, nodes):
     graph = measured.graph()
-    files = graph_files(graph, key="csv", nodes=nodes)
+    files = GRAPH_FORMATS.named("csv").write(graph, nodes)
     read = pd.read_csv(io.BytesIO(files["_nodes.csv"]), index_col="region")
     np.testing.assert_allclose(read["fc_strength"], nodes["fc_strength"], rtol=1e-6)
-    bids = graph_files(graph, key="bids", nodes=nodes)
+    bids = GRAPH_FORMATS.named("bids").write(graph, nodes)
     (name,) = [ending for ending in bids if ending.endswith("_nodes.tsv")]
     assert name == "_seg-schaefer100_nodes.tsv"
     assert pd.read_csv(io.BytesIO(bids[name]), sep="\t")["module"].tolist() == nodes["module"].tolist()
-    drawn = networkx.read_graphml(io.BytesIO(graph_files(graph, key="graphml", nodes=nodes)[".graphml"]), node_type=int)
+    drawn = graphml(graph, nodes)
     assert [drawn.nodes[i]["module"] for i in range(100)] == nodes["module"].tolist()
     assert "node_entanglement" not in drawn.nodes[4], "what is missing is no number"
     assert drawn.nodes[5]["node_entanglement"] == pytest.approx(nodes["node_entanglement"].iloc[5])
-    viewer = graph_files(graph, key="brainnet", nodes=nodes)[".node"].decode().splitlines()
+    viewer = GRAPH_FORMATS.named("brainnet").write(graph, nodes)[".node"].decode().splitlines()
     assert [int(line.split("\t")[3]) for line in viewer] == nodes["module"].tolist()
 
 
 def test_parcel_scalars_are_read_back_by_nibabel(tmp_path, measured, nodes):
     path = tmp_path / "s1.pscalar.nii"
-    path.write_bytes(graph_files(measured.graph(), key="pscalar", nodes=nodes)[".pscalar.nii"])
+    path.write_bytes(GRAPH_FORMATS.named("pscalar").write(measured.graph(), nodes)[".pscalar.nii"])
     image = nibabel.load(path)
     scalars, parcels = image.header.get_axis(0), image.header.get_axis(1)
     assert scalars.name.tolist() == ["module", "node_entanglement", "node_efficiency", "fc_strength"]
@@ -142,7 +147,7 @@ def test_parcel_scalars_leave_out_what_is_not_on_the_cortex(tmp_path):
     graph = BrainGraph(np.ones((82, 82)) - np.eye(82), atlas, subject="s")
     nodes = pd.DataFrame({"hub": np.arange(82.0)}, index=atlas.regions)
     path = tmp_path / "s.pscalar.nii"
-    path.write_bytes(graph_files(graph, key="pscalar", nodes=nodes)[".pscalar.nii"])
+    path.write_bytes(GRAPH_FORMATS.named("pscalar").write(graph, nodes)[".pscalar.nii"])
     image = nibabel.load(path)
     names = image.header.get_axis(1).name.tolist()
     assert len(names) == 68

@@ -17,9 +17,7 @@ from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import HubAnalysisOptions
-from biobgt.model.pretrained import load_card, load_groups, pretrained_names
 from biobgt.modules.measures import ModuleOptions
-from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs, analyse_modules
 
 BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
@@ -27,8 +25,6 @@ BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
 OF_SUBJECTS = {
     key for key, figure in all_figures().items() if not figure.of_model and "model" not in figure.takes.declared()
 }
-MODELS = ("attention_maps", "attention_difference", "attention_contrast", "roc")
-MODEL = "adsim-aal90"
 
 
 @pytest.fixture(scope="module")
@@ -111,51 +107,6 @@ def test_resolution_sweep_draws_its_numbers(measured):
     np.testing.assert_array_equal(lines["Number of modules"].get_ydata(), made.numbers["n_modules"])
     np.testing.assert_array_equal(lines["Modularity Q"].get_ydata(), made.numbers["q"])
     assert list(made.numbers["resolution"]) == [0.8, 1.0]
-
-
-@pytest.fixture(scope="module")
-def model():
-    if MODEL not in pretrained_names():
-        pytest.skip(f"the trained model {MODEL} is not on this machine")
-    ref = CohortRef(MODEL, model=True, sha256=load_card(MODEL)["sha256"])
-    return ref, Measured(ref.draw())
-
-
-@pytest.mark.parametrize("figure", MODELS)
-def test_figures_of_a_model_have_its_numbers(model, figure):
-    ref, measured = model
-    groups = {"first": "NC", "second": "AD"} if figure == "attention_difference" else {}
-    made = _make_figure(measured, FigureRequest(figure, ref, options=groups), PaperStyle(width_mm=174))
-    assert made.figure.get_figwidth() * MM_PER_INCH == pytest.approx(174)
-    assert "imulated" in made.caption
-    results, numbers = load_groups(MODEL), made.numbers
-    regions = list(measured.atlas.regions)
-    if figure == "attention_maps":
-        drawn = numbers[numbers["group"] == "MCI"].set_index("region").loc[regions, regions]
-        np.testing.assert_allclose(drawn, 90 * results.attention["MCI"].mean(axis=(0, 1)), rtol=1e-5)  # 1 is uniform
-    elif figure == "attention_difference":
-        expected = 90 * (results.attention["AD"] - results.attention["NC"]).mean(axis=(0, 1))
-        np.testing.assert_allclose(numbers.set_index("region").loc[regions, regions], expected, atol=1e-5)
-    elif figure == "attention_contrast":
-        at = (numbers["group"] == "AD") & (numbers["layer"] == 1) & (numbers["head"] == 1)
-        assert numbers.loc[at, "within / between"].item() == pytest.approx(float(results.contrast["AD"][0, 0]))
-    else:
-        assert numbers.groupby("curve")["true_positive_rate"].max().eq(1).all()
-
-
-def test_figures_of_a_model_refuse_what_it_does_not_have(model, measured):
-    ref, own = model
-    for request, said in (
-        (FigureRequest("attention_maps", ref, options={"layer": 99}), "no layer 99"),
-        (FigureRequest("attention_difference", ref, options={"first": "NC", "second": "XY"}), "two different groups"),
-        (FigureRequest("hub_curves", ref, "sim-AD-001"), "no subject"),
-    ):
-        with pytest.raises(InputError, match=said):
-            _make_figure(own, request)
-    with pytest.raises(InputError, match="shows a model"):
-        _make_figure(measured, FigureRequest("roc", DEMO))
-    with pytest.raises(InputError, match="trained anew"):
-        CohortRef(MODEL, model=True, sha256="0" * 64).draw()
 
 
 def test_request_survives_json_and_tells_what_is_damaged():

@@ -66,7 +66,7 @@ def own():
 
 
 def runs(methods):
-    sentences = [one for _, paragraphs in methods.sections for part in paragraphs for one in part.sentences]
+    sentences = [one for _, paragraphs in methods.sections for _, some in paragraphs for one in some]
     return [run for sentence in sentences for run in sentence]
 
 
@@ -104,7 +104,7 @@ def test_three_formats_say_the_same_and_repeat_to_the_byte(methods):
 
 
 def test_a_sentence_of_some_figures_says_which(methods):
-    about = [paragraph.about for paragraph in dict(methods.sections)["Analysis"]]
+    about = [about for about, _ in dict(methods.sections)["Analysis"]]
     assert about[0] == ""  # graphs are behind all
     assert about[1:3] == ["Figures 1 and 2", "Figures 3 to 6"]
     assert _named_figures([1, 2, 3, 5, 7, 8]) == "Figures 1 to 3, 5, 7 and 8"

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from export_requests import DEMO, SUBJECT
+from export_requests import DEMO, MODEL, SUBJECT
 from typer.testing import CliRunner
 
 from biobgt import InputError
@@ -18,34 +18,13 @@ from biobgt.export.methods import _model_paragraphs
 from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained, pretrained_names
-from biobgt.results.measured import Measured
 
-MODEL = "adsim-aal90"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
-
-
-@pytest.fixture(scope="module")
-def model():
-    if MODEL not in pretrained_names():
-        pytest.skip(f"the trained model {MODEL} is not on this machine")
-    ref = CohortRef(MODEL, model=True, sha256=load_card(MODEL)["sha256"])
-    return ref, Measured(ref.draw())
 
 
 @pytest.fixture(scope="module")
 def results(model):
     return load_groups(MODEL)
-
-
-def test_maps_take_the_scale_that_is_asked_for(model):
-    own = make(model, "attention_maps")
-    assert "as chosen" not in own.caption
-    shared = make(model, "attention_maps", limits=(0.25, 3.5))
-    (image,) = {drawn.get_clim() for ax in shared.figure.axes for drawn in ax.images}
-    assert image == (0.25, 3.5)
-    assert "One colour scale for all groups, from 0.25 to 3.50: as chosen" in shared.caption
-    with pytest.raises(InputError, match="two numbers, the lower one first"):
-        make(model, "attention_maps", limits=(2.0, 1.0))
 
 
 def make(model, figure, **options):
@@ -63,9 +42,52 @@ def assert_words(made):
     assert "@" not in cited(" ".join(made.methods))
 
 
+def test_maps_take_the_scale_that_is_asked_for(model):
+    own = make(model, "attention_maps")
+    assert "as chosen" not in own.caption
+    shared = make(model, "attention_maps", limits=(0.25, 3.5))
+    (image,) = {drawn.get_clim() for ax in shared.figure.axes for drawn in ax.images}
+    assert image == (0.25, 3.5)
+    assert "One colour scale for all groups, from 0.25 to 3.50: as chosen" in shared.caption
+    with pytest.raises(InputError, match="two numbers, the lower one first"):
+        make(model, "attention_maps", limits=(2.0, 1.0))
+
+
 def asked(figure, **options):
     given = {"model": MODEL, "model_sha256": load_card(MODEL)["sha256"], **options}
     return FigureRequest(figure, DEMO, SUBJECT, options=given)
+
+
+@pytest.mark.parametrize("figure", ["attention_maps", "attention_difference", "attention_contrast", "roc"])
+def test_figures_of_a_model_have_its_numbers(model, results, figure):
+    groups = {"first": "NC", "second": "AD"} if figure == "attention_difference" else {}
+    numbers, regions = make(model, figure, **groups).numbers, list(model[1].atlas.regions)
+    if figure == "attention_maps":
+        drawn = numbers[numbers["group"] == "MCI"].set_index("region").loc[regions, regions]
+        np.testing.assert_allclose(drawn, 90 * results.attention["MCI"].mean(axis=(0, 1)), rtol=1e-5)  # 1 is uniform
+    elif figure == "attention_difference":
+        expected = 90 * (results.attention["AD"] - results.attention["NC"]).mean(axis=(0, 1))
+        np.testing.assert_allclose(numbers.set_index("region").loc[regions, regions], expected, atol=1e-5)
+    elif figure == "attention_contrast":
+        at = (numbers["group"] == "AD") & (numbers["layer"] == 1) & (numbers["head"] == 1)
+        assert numbers.loc[at, "within / between"].item() == pytest.approx(float(results.contrast["AD"][0, 0]))
+    else:
+        assert numbers.groupby("curve")["true_positive_rate"].max().eq(1).all()
+
+
+def test_figures_of_a_model_refuse_what_it_does_not_have(model, measured):
+    ref, own = model
+    for request, said in (
+        (FigureRequest("attention_maps", ref, options={"layer": 99}), "no layer 99"),
+        (FigureRequest("attention_difference", ref, options={"first": "NC", "second": "XY"}), "two different groups"),
+        (FigureRequest("hub_curves", ref, "sim-AD-001"), "no subject"),
+    ):
+        with pytest.raises(InputError, match=said):
+            _make_figure(own, request)
+    with pytest.raises(InputError, match="shows a model"):
+        _make_figure(measured, FigureRequest("roc", DEMO))
+    with pytest.raises(InputError, match="trained anew"):
+        CohortRef(MODEL, model=True, sha256="0" * 64).draw()
 
 
 def test_blocks_are_the_models_tests_and_turn_their_sign_with_the_groups(model, results):

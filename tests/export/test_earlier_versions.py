@@ -9,7 +9,7 @@ import pytest
 from biobgt.export import FigureRequest
 from biobgt.export.making import _make_figure
 
-EARLIER = Path(__file__).parent / "earlier"
+EARLIER = Path(__file__).parents[1] / "earlier"
 # Atlases have further labels since, and the brain tells hubs from other regions.
 # Modules of null graphs are the best of as many runs as the subject's since; they were of one run, and the mean Q of
 # modularity_against_chance was 0.2855, too low.
