@@ -121,7 +121,8 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 def _decode_releases(raw: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     """Translate numeric codes, where the columns say which release it is and every code is one of its own."""
-    release = next((one for one in _WORDS["releases"] if set(one["columns"]) <= set(raw.columns)), {"codes": {}})
+    known = (one for one in _WORDS["releases"] if set(one["columns"]) <= set(raw.columns))
+    release: dict[str, Any] = next(known, {"codes": {}})
     table = raw.copy()
     for column, meanings in release["codes"].items():
         codes = raw[column].map(_as_text) if column in raw.columns else pd.Series(dtype=str)
