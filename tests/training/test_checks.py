@@ -45,6 +45,7 @@ from biobgt.training.tables import CardTables
 from biobgt.training.trainer import _initialise_readout
 
 Splits = tuple[Split, ...]
+Written = tuple[Path, LabelledGraphs]
 PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
 
 
@@ -54,7 +55,7 @@ def splits(cohort: Cohort) -> Splits:
 
 
 @pytest.fixture(scope="module")
-def written(cohort: Cohort, splits: Splits, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, LabelledGraphs]:
+def written(cohort: Cohort, splits: Splits, tmp_path_factory: pytest.TempPathFactory) -> Written:
     folder = tmp_path_factory.mktemp("checked")
     data = label_graphs(cohort, PRESET)
     trained = train_ensemble(data, splits, PRESET, folder=folder / "runs", seed=0)
@@ -73,9 +74,7 @@ def written(cohort: Cohort, splits: Splits, tmp_path_factory: pytest.TempPathFac
     return folder / "m", data
 
 
-def test_a_card_gets_ranges_noise_and_motion(
-    written: tuple[Path, LabelledGraphs], cohort: Cohort, splits: Splits
-) -> None:
+def test_a_card_gets_ranges_noise_and_motion(written: Written, cohort: Cohort, splits: Splits) -> None:
     folder, data = written
     assert load_card(folder)["noise"] is None
     check_model(folder, cohort, data, seed=0, splits=splits)
@@ -117,9 +116,13 @@ def test_a_card_gets_ranges_noise_and_motion(
     assert read_hashes(card["trained_ids"]) == id_hashes(cohort.ids, card["sha256"])
 
 
-def test_weights_are_stored_in_half_precision_and_say_the_same(
-    written: tuple[Path, LabelledGraphs], monkeypatch
-) -> None:
+def test_other_subjects_are_refused(written: Written, splits: Splits) -> None:
+    other = planted_cohort(20, seed=5)
+    with pytest.raises(InputError, match="was not trained on these subjects"):
+        check_model(written[0], other, label_graphs(other, PRESET), seed=0, splits=splits)
+
+
+def test_weights_are_stored_in_half_precision_and_say_the_same(written: Written, monkeypatch) -> None:
     from safetensors.torch import load_file
 
     from biobgt.training import folds
@@ -205,7 +208,7 @@ def test_motion_alone() -> None:
 
 
 def test_nested_folds_ask_ensembles_that_never_met_the_subject(
-    written: tuple[Path, LabelledGraphs], cohort: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    written: Written, cohort: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import biobgt.training.checks as nested
 
@@ -276,7 +279,7 @@ def test_words() -> None:
 
 
 def test_a_member_warns_by_the_ranges_of_its_own_training_subjects(
-    written: tuple[Path, LabelledGraphs], cohort: Cohort, splits: Splits
+    written: Written, cohort: Cohort, splits: Splits
 ) -> None:
     scans = [scan_measures(subject) for subject in cohort]
     for row in splits[0].test:

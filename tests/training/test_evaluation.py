@@ -68,23 +68,6 @@ def test_it_goes_on_where_it_was(data: LabelledGraphs, splits: Splits, trainings
     assert not whole.duplicated(["protocol", "split", "model"]).any()
 
 
-def test_a_run_stopped_between_its_two_files_leaves_no_line_twice(
-    data: LabelledGraphs, splits: Splits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(biobgt.training.evaluation, "classification_metrics", killed)
-        with pytest.raises(KeyboardInterrupt):
-            _evaluate(data, splits[:1], tmp_path, linear=False)
-    assert (tmp_path / "predictions.csv").exists()
-    assert not (tmp_path / "results.csv").exists()
-    _evaluate(data, splits[:1], tmp_path, linear=False)
-    predictions = pd.read_csv(tmp_path / "predictions.csv")
-    assert sorted(predictions["subject"]) == sorted(data.subjects[row] for row in splits[0].test)
-
-
 def _killed_at(point: int, job: Callable[[], object], folder: Path) -> bool:
     """Do a job in a process that kills itself at its n-th call to the file system in a folder; True where it did."""
     child = os.fork()

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 from planted_cohort import small
-from safetensors.torch import load_file
 
 import biobgt.training.folds
 from biobgt.base.errors import InputError
@@ -140,12 +139,6 @@ def test_a_run_that_starts_anew_leaves_nothing_of_the_old_one(folder: Path, tmp_
     _open_run(run, "another", resume=False)
     assert not list(run.glob("*.safetensors"))
     _open_run(run, "another", resume=True)  # killed before its first epoch, it may go on
-
-
-def test_members_on_disk_are_the_members(trained: TrainedEnsemble, folder: Path) -> None:
-    for number, member in enumerate(trained.members, start=1):
-        stored = load_file(folder / f"fold {number}" / "member.safetensors")
-        assert all(torch.equal(value, stored[name]) for name, value in member.state_dict().items())
 
 
 def test_test_subjects_do_not_move_their_own_member(

@@ -46,25 +46,18 @@ def controls() -> Cohort:
     return Cohort("abide", tuple(subjects), load_atlas("aal116"))
 
 
-def test_nobody_appears_twice_in_the_simulated_progression(controls: Cohort) -> None:
+def test_nobody_appears_twice_in_the_simulated_progression_and_who_is_made_says_so(controls: Cohort) -> None:
     found = _simulated_progression(controls, seed=0)
     assert sorted(found.ids) == sorted(f"s{i}" for i in range(11))  # each control once, no patient
     assert dict(found.group_sizes) == {"NC": 4, "MCI": 4, "AD": 3}
     assert found.atlas.name == "aal90"
     assert {subject.n_regions for subject in found} == {90}
-
-
-def test_who_is_made_by_a_program_says_so(controls: Cohort) -> None:
-    found = _simulated_progression(controls, seed=0)
     assert found.simulated
     for subject in found:
         original = controls[subject.id].series[:, :90]
         assert subject.simulated == (subject.group != "NC")
         assert np.array_equal(subject.series, original) == (subject.group == "NC")
     assert found["s0"].missing_regions == (3,)  # region 101 is not in AAL-90
-
-
-def test_the_lot_is_the_seeds(controls: Cohort) -> None:
     groups = [[subject.group for subject in _simulated_progression(controls, seed=seed)] for seed in (0, 0, 1)]
     assert groups[0] == groups[1] != groups[2]
 
