@@ -325,7 +325,13 @@ def open_archive(source: str | Path | BinaryIO, limits: Limits) -> Iterator[zipf
     listed = 0 if record is None else min(n_bytes, int(record[_LISTED_BYTES]))
     limits.check("members", listed / _BYTES_PER_MEMBER, "The archive")
     with _BoundedZip(source) as archive:
-        _check_unpacked_size(archive, limits)
+        entries = archive.infolist()
+        size = sum(entry.file_size for entry in entries)
+        limits.check("members", len(entries), "The archive")
+        limits.check("archive_bytes", size, "The archive")
+        _check_overlap(archive)
+        packed = min(sum(entry.compress_size for entry in entries), archive.start_dir)  # all lie before the list
+        limits.check_growth(packed, size, "The archive")
         yield archive
 
 
@@ -358,17 +364,6 @@ class UnpackedArchives:
             except ZIP_ERRORS:
                 raise InputError(f"'{path.name}' is not a complete zip archive; it may have been cut off.") from None
             yield Path(folder), [refusal for refusal in found if refusal is not None]
-
-
-def _check_unpacked_size(archive: zipfile.ZipFile, limits: Limits) -> None:
-    """Refuse an archive whose contents would fill the memory or the disk."""
-    entries = archive.infolist()
-    limits.check("members", len(entries), "The archive")
-    size = sum(entry.file_size for entry in entries)
-    limits.check("archive_bytes", size, "The archive")
-    _check_overlap(archive)
-    packed = min(sum(entry.compress_size for entry in entries), archive.start_dir)  # all lie before the list
-    limits.check_growth(packed, size, "The archive")
 
 
 def _check_overlap(archive: zipfile.ZipFile) -> None:

@@ -365,7 +365,10 @@ def average_by_person(values: ArrayLike, persons: Sequence[str]) -> FloatArray:
         rows.setdefault(person, []).append(row)
     averaged = np.empty((len(rows), *array.shape[1:]), dtype=np.float64)
     for place, own in enumerate(rows.values()):
-        averaged[place] = array[own[0]] if len(own) == 1 else _mean_of_known(array[own])
+        numbers = array[own].astype(np.float64)
+        known = ~np.isnan(numbers)
+        totals, counts = np.where(known, numbers, 0).sum(axis=0), known.sum(axis=0)
+        averaged[place] = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
     return averaged
 
 
@@ -389,11 +392,3 @@ def counted_people(n_people: int, n_recordings: int) -> str:
 def number_of_people(n_people: int) -> str:
     """Say ``1 person``, ``2 people``."""
     return "1 person" if n_people == 1 else f"{n_people:,} people"
-
-
-def _mean_of_known(recordings: NDArray[np.generic]) -> FloatArray:
-    """Mean over the first axis of what is not NaN; NaN where nothing is."""
-    numbers = recordings.astype(np.float64)
-    known = ~np.isnan(numbers)
-    totals, counts = np.where(known, numbers, 0).sum(axis=0), known.sum(axis=0)
-    return np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)

@@ -257,13 +257,7 @@ class TangentSpace:
         return np.stack(projected)
 
 
-def brain_graph(
-    subject: Subject,
-    atlas: Atlas,
-    settings: ConnectomeSettings | None = None,
-    *,
-    kind: ConnectivityKind | None = None,
-) -> BrainGraph:
+def brain_graph(subject: Subject, atlas: Atlas, settings: ConnectomeSettings | None = None) -> BrainGraph:
     """Make one subject's brain graph.
 
     Parameters
@@ -273,9 +267,8 @@ def brain_graph(
     atlas : Atlas
         Of the subject's regions, in their order.
     settings : ConnectomeSettings, optional
-        Estimator, sign rule and threshold; by default those that are usual for its kind of connectivity.
-    kind : ConnectivityKind, optional
-        What its connectivity is; by default as far as its values tell.
+        Estimator, sign rule and threshold; by default those that are usual for its kind of connectivity, which is what
+        its values tell.
 
     Returns
     -------
@@ -292,11 +285,10 @@ def brain_graph(
     >>> bool(graph.weights[graph.weights > 0].min() >= 0.3)
     True
     """
-    kind = subject_kind(subject) if kind is None else kind
+    kind = subject_kind(subject)
     settings = settings or ConnectomeSettings.usual(kind)
-    connectivity = subject_connectivity(subject, estimator=settings.estimator)
     return graph_from_connectivity(
-        connectivity,
+        subject_connectivity(subject, estimator=settings.estimator),
         settings,
         atlas=atlas,
         subject=subject.id,

@@ -110,16 +110,13 @@ def keep_shared_regions(cohort: Cohort) -> Cohort:
 
 def _on_regions(cohort: Cohort, atlas: Atlas, order: list[int]) -> Cohort:
     """Put a cohort on an atlas of some of its regions, in an order, each given by where it stood."""
-    return replace(cohort, atlas=atlas, subjects=tuple(_on(subject, order) for subject in cohort))
-
-
-def _on(subject: Subject, order: list[int]) -> Subject:
-    """Take a subject's regions in an order, each given by where it stood; those that it leaves out are gone."""
-    missing = tuple(sorted(order.index(region) for region in subject.missing_regions if region in order))
-    if subject.series is not None:
-        return replace(subject, series=np.ascontiguousarray(subject.series[:, order]), missing_regions=missing)
-    assert subject.connectivity is not None
-    return replace(subject, connectivity=subject.connectivity[np.ix_(order, order)], missing_regions=missing)
+    subjects = []
+    for one in cohort:
+        missing = tuple(sorted(order.index(region) for region in one.missing_regions if region in order))
+        series = None if one.series is None else np.ascontiguousarray(one.series[:, order])
+        matrix = None if one.connectivity is None else one.connectivity[np.ix_(order, order)]
+        subjects.append(replace(one, series=series, connectivity=matrix, missing_regions=missing))
+    return replace(cohort, atlas=atlas, subjects=tuple(subjects))
 
 
 def _some_of(names: list[str]) -> str:
@@ -190,8 +187,11 @@ def apply_recording_rule(cohort: Cohort, rule: RecordingRule = "apart", *, run: 
         The same where nobody has several recordings and none was chosen.
     """
     cohort = _chosen(cohort, run)
-    if rule != "apart":
-        cohort = _without_joined(cohort)
+    # What is a session's runs joined already, as XCP-D writes beside them, would count twice.
+    joined = [name for name in cohort.ids if any(other.startswith(f"{name}_run-") for other in cohort.ids)]
+    if rule != "apart" and joined:
+        note = f"Left out, because its runs are there: {', '.join(joined[:5])}{', …' if len(joined) > 5 else ''}."
+        cohort = cohort.select(lambda subject: subject.id not in joined).noted(note)
     people = recordings_by_person(cohort)
     several = [len(own) for own in people.values() if len(own) > 1]
     if rule == "apart" or not several:
@@ -210,15 +210,6 @@ def apply_recording_rule(cohort: Cohort, rule: RecordingRule = "apart", *, run: 
         refused=(*cohort.refused, *refused),
         unmatched_subjects=tuple(dict.fromkeys(name for name in unmatched if name in ids)),
     )
-
-
-def _without_joined(cohort: Cohort) -> Cohort:
-    """Leave out what is a session's runs joined already, as XCP-D writes beside them: they would count twice."""
-    joined = [name for name in cohort.ids if any(other.startswith(f"{name}_run-") for other in cohort.ids)]
-    if not joined:
-        return cohort
-    note = f"Left out, because its runs are there: {', '.join(joined[:5])}{', …' if len(joined) > 5 else ''}."
-    return cohort.select(lambda subject: subject.id not in joined).noted(note)
 
 
 def _chosen(cohort: Cohort, run: str | None) -> Cohort:
@@ -267,7 +258,12 @@ def _averaged(person: str, own: Sequence[Subject]) -> Subject:
         joined = _join_series([subject.series for subject in own if subject.series is not None])
         joined[:, missing] = 0
         return _said(replace(made, series=joined), own, "z-scored and joined end to end")
-    mean, how = _mean_matrix(np.array([subject.connectivity for subject in own]))
+    matrices = np.array([subject.connectivity for subject in own])
+    mean, pairs = matrices.mean(axis=0), ~np.eye(matrices.shape[1], dtype=bool)  # the diagonal is averaged as it is
+    how = "averaged as they are, because some values are no correlations"
+    if np.abs(matrices[:, pairs]).max(initial=0) < 1:
+        mean[pairs] = np.tanh(np.arctanh(matrices[:, pairs]).mean(axis=0))
+        how = "averaged as Fisher z and transformed back"
     mean[missing], mean[:, missing] = 0, 0
     return _said(replace(made, connectivity=mean), own, how)
 
@@ -286,16 +282,6 @@ def _join_series(recordings: Sequence[FloatArray]) -> FloatArray:
         centred = series - series.mean(axis=0)
         parts.append(centred / np.where(is_silent(series), np.inf, centred.std(axis=0)))
     return np.concatenate(parts)
-
-
-def _mean_matrix(matrices: FloatArray) -> tuple[FloatArray, str]:
-    """Mean of matrices, shape (n_recordings, n, n), and how it was taken; the diagonal is averaged as it is."""
-    inside = ~np.eye(matrices.shape[1], dtype=bool)
-    mean = matrices.mean(axis=0)
-    if np.abs(matrices[:, inside]).max(initial=0) >= 1:
-        return mean, "averaged as they are, because some values are no correlations"
-    mean[inside] = np.tanh(np.arctanh(matrices[:, inside]).mean(axis=0))
-    return mean, "averaged as Fisher z and transformed back"
 
 
 def _phenotypes(own: Sequence[Subject]) -> dict[str, object]:

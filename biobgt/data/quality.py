@@ -238,14 +238,11 @@ def _correlation_flags(subject: Subject, atlas: Atlas) -> Iterator[_QualityFlag]
     if mean > MAX_MEAN_FC:
         said = f"Mean connectivity {mean:.2f}: one global signal (motion, breathing) may dominate."
         yield _QualityFlag("high mean FC", said)
-    elif subject.series is not None and _like_noise(subject.series, strength):
-        yield _QualityFlag("no structure", f"Mean |FC| {strength:.2f}, close to that of independent noise.")
-
-
-def _like_noise(series: FloatArray, strength: float) -> bool:
-    """Whether a mean |FC| is no more than independent signals have, of this length or of this autocorrelation."""
-    limits = (NOISE_FACTOR, len(series)), (FILTERED_NOISE_FACTOR, effective_timepoints(series))
-    return any(n > 0 and strength < factor * np.sqrt(2 / (np.pi * n)) for factor, n in limits)
+    elif subject.series is not None:
+        # No more than independent signals have, of this length or of this autocorrelation.
+        limits = (NOISE_FACTOR, len(subject.series)), (FILTERED_NOISE_FACTOR, effective_timepoints(subject.series))
+        if any(n > 0 and strength < factor * np.sqrt(2 / (np.pi * n)) for factor, n in limits):
+            yield _QualityFlag("no structure", f"Mean |FC| {strength:.2f}, close to that of independent noise.")
 
 
 def _names(regions: tuple[int, ...], atlas: Atlas) -> str:

@@ -384,15 +384,14 @@ def demo_cohort(name: str, *, n_per_group: int = DEMO_PER_GROUP, seed: int = 0) 
         raise InputError(f"The seed is {seed}; it must be 0 or more.")
     demo, parameters = _DEMOS[name], load_parameters(name)
     atlas = load_atlas(demo.atlas)
-    fading = None
-    if _is_progression(demo, parameters):
-        fading = vulnerability(parameters.mean_connectivity("NC"), atlas)
+    progression = set(demo.groups) != set(parameters.groups)
+    fading = vulnerability(parameters.mean_connectivity("NC"), atlas) if progression else None
     subjects = tuple(
         _draw_subject(parameters, group, i, key=(seed, crc32(f"{name}/{group}".encode())), fading=fading)
         for group in demo.groups
         for i in range(n_per_group)
     )
-    return Cohort(name=demo.title, subjects=subjects, atlas=atlas, notes=_notes(demo, parameters))
+    return Cohort(demo.title, subjects, atlas, notes=_notes(demo, parameters, progression=progression))
 
 
 def _draw_subject(
@@ -413,11 +412,7 @@ def _draw_subject(
     return subject if fading is None else simulate_progression(subject, group, fading, seed=rng)
 
 
-def _is_progression(demo: _Demo, parameters: GroupParameters) -> bool:
-    return set(demo.groups) != set(parameters.groups)
-
-
-def _notes(demo: _Demo, parameters: GroupParameters) -> tuple[str, ...]:
+def _notes(demo: _Demo, parameters: GroupParameters, *, progression: bool) -> tuple[str, ...]:
     counted = " and ".join(
         f"{count} {group}" for group, count in zip(parameters.groups, parameters.n_subjects, strict=True)
     )
@@ -425,14 +420,13 @@ def _notes(demo: _Demo, parameters: GroupParameters) -> tuple[str, ...]:
         f"All subjects are simulated: they were drawn from group-level averages over {counted} subjects of "
         f"{cited(demo.origin)}. They show how things work and are evidence of nothing."
     )
-    if not _is_progression(demo, parameters):
+    if not progression:
         return (drawn,)
     severities = ", ".join(f"{group} {SEVERITY[group].mean:g}" for group in demo.groups)
-    progression = (
+    return drawn, (
         "MCI and AD are an invented progression, not measured on patients: connections of hubs and of the default "
         f"mode fade with severity (mean severity: {severities})."
     )
-    return drawn, progression
 
 
 # Worse recordings of the same brain, made of a subject's own series: what a model says of them is on its card.

@@ -81,7 +81,10 @@ def _decoded_arrays(kinds: Any, content: bytes) -> Arrays:
 def _encoded(value: Any, arrays: Arrays) -> Any:
     """A result as JSON, with its arrays put aside; TypeError where it is none of those that can be written."""
     if isinstance(value, np.ndarray | np.generic):
-        return _encoded_array(np.asarray(value), arrays, "scalar" if isinstance(value, np.generic) else "array")
+        if value.dtype.kind not in _NUMBERS_AND_TEXT:
+            raise TypeError(f"An array of {value.dtype} cannot be written without pickling.")
+        arrays.append(np.asarray(value))
+        return {"scalar" if isinstance(value, np.generic) else "array": len(arrays) - 1}
     if isinstance(value, bool | int | float | str) or value is None:
         return value
     if isinstance(value, tuple | list):
@@ -121,15 +124,11 @@ def _decoded(words: Any, arrays: Sequence[np.ndarray]) -> Any:
             table = {i: pd.Series(one.to_numpy(), index=rows, dtype=one.dtype) for i, one in enumerate(found)}
             return pd.DataFrame(table, index=rows).set_axis(_decoded_labels(names, arrays), axis="columns")
         case {"result": [module, name], "parts": parts}:
-            return _result_class(module, name)(**{part: _decoded(one, arrays) for part, one in parts.items()})
+            kind: Any = getattr(import_module(module), name, None) if _is_of_results(str(module)) else None
+            if not _is_result(kind):
+                raise ValueError(f"No result is a {module}.{name}.")
+            return kind(**{part: _decoded(one, arrays) for part, one in parts.items()})
     raise ValueError("These words are of no result.")
-
-
-def _encoded_array(values: np.ndarray, arrays: Arrays, kind: str) -> dict[str, int]:
-    if values.dtype.kind not in _NUMBERS_AND_TEXT:
-        raise TypeError(f"An array of {values.dtype} cannot be written without pickling.")
-    arrays.append(values)
-    return {kind: len(arrays) - 1}
 
 
 def _encoded_labels(values: "pd.Index[Any] | pd.Series[Any]", arrays: Arrays) -> dict[str, Any]:
@@ -155,20 +154,14 @@ def _decoded_labels(words: Any, arrays: Sequence[np.ndarray]) -> "pd.Index[Any]"
     return pd.Index(values, dtype=words["dtype"], name=called)
 
 
-def _is_result(kind: type) -> bool:
-    """Whether a class is one of the frozen dataclasses of results."""
-    place = kind.__module__
-    known = place.startswith(_MEASURING) or place in _OWN
-    return known and is_dataclass(kind) and kind.__dataclass_params__.frozen  # type: ignore[attr-defined]
+def _is_result(kind: Any) -> bool:
+    """Whether it is one of the frozen dataclasses of results."""
+    known = isinstance(kind, type) and _is_of_results(kind.__module__) and is_dataclass(kind)
+    return known and kind.__dataclass_params__.frozen
 
 
-def _result_class(module: str, name: str) -> Any:
-    if not (str(module).startswith(_MEASURING) or module in _OWN):
-        raise ValueError(f"No result is a {module}.{name}.")
-    kind = getattr(import_module(module), name, None)
-    if not (isinstance(kind, type) and _is_result(kind)):
-        raise ValueError(f"No result is a {module}.{name}.")
-    return kind
+def _is_of_results(module: str) -> bool:
+    return module.startswith(_MEASURING) or module in _OWN
 
 
 # Measured results in a folder, so that the next command need not measure them again.
