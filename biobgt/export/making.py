@@ -17,8 +17,15 @@ from biobgt.base.options import Options
 from biobgt.base.wording import counted, listed
 from biobgt.data.cohort import Cohort
 from biobgt.export.request import CohortRef, FigureRequest, PanelsRequest
-from biobgt.figures.paper.composed import compose, fitting_columns, panel_widths_mm, width_needed_mm
-from biobgt.figures.paper.frame import MM_PER_INCH, PaperFigure, save_figure
+from biobgt.figures.paper.frame import (
+    MM_PER_INCH,
+    PaperFigure,
+    compose,
+    fitting_columns,
+    panel_widths_mm,
+    save_figure,
+    width_needed_mm,
+)
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.figures.register import all_figures

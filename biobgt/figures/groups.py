@@ -281,7 +281,7 @@ class ModuleComparisonOptions(NamedModuleOptions, TwoGroups):
     """Which groups are compared in their modules."""
 
 
-def compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
+def _compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
     """Both groups' modules compared; the second group's have the numbers of the first's."""
     if options.first == options.second:
         raise InputError("A comparison needs two different groups: name the first and the second.")
@@ -290,7 +290,7 @@ def compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> 
 
 def changed_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
     """The same, with how many regions change module between shuffled groups."""
-    found = compared_modules(measured, options)
+    found = _compared_modules(measured, options)
     return replace(found, shuffled=measured.all_shuffled_changes(options, options.groups))
 
 
@@ -311,7 +311,9 @@ def _chance_range(found: "ModuleDifference") -> str:
     return f"{min(found.shuffled)} to {max(found.shuffled)}"
 
 
-def group_methods(measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference") -> tuple[str, ...]:
+def _module_methods(
+    measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference"
+) -> tuple[str, ...]:
     """Methods of a figure of two groups' modules.
 
     Parameters
@@ -410,7 +412,7 @@ def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) ->
         ),
         numbers=table({"region": measured.atlas.regions, first: found.first, second: found.second}),
         legend="above",
-        methods=group_methods(measured, options, found),
+        methods=_module_methods(measured, options, found),
     )
 
 
@@ -434,7 +436,7 @@ def group_module_brain(measured: "Measured", options: _GroupBrainOptions) -> Dra
     """The modules that the subjects of one of two groups agree on, in the brain."""
     # Groups take long to compare, and all in vain where there is no brain. Two of them stand side by side.
     brain = Brain.of(measured.atlas, options.brain, distance=_FARTHER)
-    found, shown, (first, second) = compared_modules(measured, options), options.shown, options.groups
+    found, shown, (first, second) = _compared_modules(measured, options), options.shown, options.groups
     modules = found.first if shown == first else found.second
     brain, numbers = in_modules(brain, measured.atlas, options.labelling, modules)
     simulated = measured.cohort.simulated
@@ -453,5 +455,5 @@ def group_module_brain(measured: "Measured", options: _GroupBrainOptions) -> Dra
         title=f"Modules of {shown}",
         simulated=simulated,
         numbers=numbers,
-        methods=group_methods(measured, options, found),
+        methods=_module_methods(measured, options, found),
     )

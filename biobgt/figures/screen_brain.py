@@ -21,7 +21,6 @@ from biobgt.figures.brain import (
     NODES,
     VIEWS,
     Brain,
-    NodeGroup,
     hemisphere_mesh,
     painted_triangles,
     seen_from_left,
@@ -58,7 +57,8 @@ def brain_on_screen(shown: Brain, frame: Mapping[str, Any]) -> Dictionary:
     if shown.kind != NODES:
         look = {**_surface_scenes(shown), "legend": _LEGEND, "uirevision": "surface"}
         return {"data": _surface_traces(shown), "layout": {**frame, **look}}
-    traces = [_cortex(), *_edge_traces(shown), *_node_traces(shown), _side_names()]
+    cortex = _mesh(*_cortex_mesh(), lighting=_LIGHT, **_CORTEX)
+    traces = [cortex, *_edge_traces(shown), *_node_traces(shown), _side_names()]
     height = frame["height"] - frame["margin"]["t"]
     eye = {axis: shown.distance * place for axis, place in _CAMERA["eye"].items()}
     names = _region_names(shown, around=_cortex_mesh()[0], height=height)
@@ -102,10 +102,6 @@ def _cortex_mesh() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
 def _mesh(vertices: NDArray[np.float32], triangles: NDArray[np.uint16], **about: Any) -> Dictionary:
     corners = zip("xyzijk", (*vertices.T, *triangles.T), strict=True)
     return {"type": "mesh3d", **dict(corners), **about}
-
-
-def _cortex() -> Dictionary:
-    return _mesh(*_cortex_mesh(), lighting=_LIGHT, **_CORTEX)
 
 
 def _node_traces(shown: Brain) -> list[Dictionary]:
@@ -316,15 +312,14 @@ def _pieces(shown: Brain, regions: NDArray[np.int16]) -> list[tuple[NDArray[np.b
     painted = np.any([chosen for _, chosen in parts], axis=0) if parts else np.zeros(len(regions), dtype=bool)
     bare = (~painted, {**_one_colour(GAP_COLOUR, ~painted), "name": "cortex", "showlegend": False})
     if shown.shades is None:
-        return [bare, *((chosen, _group_look(part, chosen, rank)) for rank, (part, chosen) in enumerate(parts, 1))]
+        named = [{"name": _plain(part.name), "legendgroup": part.name, "showlegend": True} for part, _ in parts]
+        return [bare] + [
+            (chosen, {**_one_colour(part.colour, chosen), **about, "legendrank": rank})
+            for rank, ((part, chosen), about) in enumerate(zip(parts, named, strict=True), 1)
+        ]
     assert shown.values is not None
     intensity = np.concatenate([[np.nan], shown.values])[regions[painted]].astype(np.float32)
     return [bare, (painted, {"intensity": intensity, "coloraxis": "coloraxis", "name": "regions", "showlegend": False})]
-
-
-def _group_look(part: NodeGroup, chosen: NDArray[np.bool_], rank: int) -> Dictionary:
-    named = {"name": _plain(part.name), "legendgroup": part.name, "legendrank": rank, "showlegend": True}
-    return {**_one_colour(part.colour, chosen), **named}
 
 
 def _one_colour(colour: str, chosen: NDArray[np.bool_]) -> Dictionary:

@@ -7,8 +7,16 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from brain_drawings import brain_3d, brain_of, drawing_of, glass_brain
-from hub_figures import on_screen
+from drawn_figures import (
+    CURVES,
+    brain_3d,
+    brain_of,
+    curves_of,
+    drawing_of,
+    five_glass_brains,
+    glass_brain,
+    on_screen,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
@@ -423,3 +431,103 @@ def test_what_has_no_surface_says_so():
     assert not has_surface(numbered_atlas(100))
     with pytest.raises(InputError, match="surface labels"):
         Brain.of(load_atlas("cc200"), "pial")
+
+
+# On paper as on the screen.
+
+STYLE = PaperStyle(dpi=100)
+FOUR = np.array([[-40.0, 0, 10], [40, 5, 10], [-20, 50, 20], [10, -60, 0]])
+THREE = np.array([2.0, 1.0, np.nan, 4.0])
+
+
+def view(figure, k):
+    """The k-th view of a glass brain; nilearn's frame is the first of the figure's axes."""
+    return figure.axes[1 + k]
+
+
+def nodes(axes):
+    """Offsets of all nodes in one view, and their colours and sizes; connections leave nodes of size 0."""
+    drawn = [dots for dots in axes.collections if len(dots.get_offsets()) and dots.get_sizes().max() > 0]
+    offsets = np.vstack([dots.get_offsets() for dots in drawn])
+    colours = np.vstack([np.broadcast_to(dots.get_facecolors(), (len(dots.get_offsets()), 4)) for dots in drawn])
+    return offsets, colours, np.concatenate([dots.get_sizes() for dots in drawn])
+
+
+def test_glass_brain_draws_each_region_at_its_place_in_its_colour():
+    about = {"values": THREE, "sizes": CURVES["node_efficiency"], "quantity": "NE"}
+    screen = brain_3d(FOUR, "ABCD", **about).layout.coloraxis
+    figure = glass_brain(FOUR, "ABCD", **about, style=STYLE)
+    seen = {}
+    for k, kept in ((1, [0, 2]), (3, [0, 1])):  # from the front and from above
+        offsets, colours, sizes = nodes(view(figure, k))
+        for region, place in enumerate(FOUR[:, kept]):
+            here = np.flatnonzero((offsets == place).all(axis=1))
+            assert len(here) == 1
+            seen.setdefault(region, set()).add((to_hex(colours[here[0]]), sizes[here[0]].round(6)))
+    colours = [next(iter(seen[region]))[0] for region in range(4)]
+    sizes = np.array([next(iter(seen[region]))[1] for region in range(4)])
+    assert [len(seen[region]) for region in range(4)] == [1, 1, 1, 1], "the same in every view"
+    assert colours[1] == "#440154", "the lowest of viridis"
+    assert colours[2] == "#9aa5ab", "grey without a value"
+    assert colours[3] == "#fde725", "the highest of viridis"
+    np.testing.assert_allclose(np.diff(sizes), np.diff(sizes)[0], err_msg="areas grow evenly")
+    bar = figure.axes[-1]
+    assert bar.get_xlim() == (screen.cmin, screen.cmax)
+    assert bar.get_xlabel() == "NE"
+
+
+def test_glass_brain_shows_a_hemisphere_its_own_regions_and_names_the_modules():
+    groups = ["Module 1", "Module 2", None, "Module 1"]
+    figure = glass_brain(FOUR, "ABCD", groups=groups, style=replace(STYLE, titles=True), title="T", simulated=True)
+    left, colours, _ = nodes(view(figure, 0))
+    assert {tuple(place) for place in left} == {(0, 10), (50, 20)}
+    right, _, _ = nodes(view(figure, 2))
+    assert {tuple(place) for place in right} == {(5, 10), (-60, 0)}
+    legend = figure.legends[0]
+    assert [text.get_text() for text in legend.get_texts()] == ["Module 1", "Module 2", "no module"]
+    marks = [to_hex(handle.get_color()) for handle in legend.legend_handles]
+    assert marks == ["#0072b2", "#e69f00", "#9aa5ab"]
+    assert {to_hex(colour) for colour in colours} == {"#0072b2", "#9aa5ab"}
+    assert "T · simulated" in [text.get_text() for text in figure.texts]
+
+
+def test_glass_brain_draws_connections():
+    edges = [(0, 1, 0.1), (1, 3, -0.9)]
+    figure = glass_brain(FOUR, "ABCD", edges=edges, style=STYLE)
+    above = {
+        (frozenset(map(tuple, line.get_xydata().tolist())), line.get_linewidth(), line.get_linestyle())
+        for line in view(figure, 3).lines
+    }
+    assert above == {
+        (frozenset({(-40.0, 0.0), (40.0, 5.0)}), 0.3, "-"),
+        (frozenset({(40.0, 5.0), (10.0, -60.0)}), 1.2, "--"),
+    }
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["connections"]
+
+
+@pytest.mark.parametrize("width", [85, 174])
+def test_five_brains_share_a_scale_and_have_a_caption_each(width):
+    names = ("DC: degree centrality", "BC", "CC", "EC", "NE")
+    panels = {name: np.arange(4.0) * (i + 1) for i, name in enumerate(names)}
+    style = PaperStyle(width_mm=width, dpi=100)
+    figure = five_glass_brains(panels, FOUR, "ABCD", quantity="z", simulated=True, style=style)
+    texts = [text.get_text() for text in figure.texts]
+    assert texts == ["simulated", "a DC: degree centrality", "b BC", "c CC", "d EC", "e NE"]
+    assert figure.axes[-1].get_xlim() == (0, 15)
+    highest = []
+    for k in range(5):
+        offsets, colours, _ = nodes(figure.axes[5 * k + 4])  # a frame and four views each; the last is from above
+        highest.append(to_hex(colours[(offsets == FOUR[3, :2]).all(axis=1)][0]))
+    assert highest[-1] == "#fde725"
+    assert len(set(highest)) == 5, "one scale for all: the same rank has another colour in each"
+    rows = {round(axes.get_position().y0, 6) for axes in figure.axes[:-1:5]}
+    assert len(rows) == (5 if width == 85 else 3)
+
+
+def test_a_given_height_is_kept():
+    style = PaperStyle(height_mm=93, dpi=100)
+    for figure in (
+        draw_on_paper(curves_of("ABCD", scale="raw"), style),
+        glass_brain(FOUR, "ABCD", values=THREE, style=style),
+    ):
+        assert figure.get_figheight() * 25.4 == pytest.approx(93)

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from hub_figures import on_screen
+from drawn_figures import measured_matrix, on_screen
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
-from subject_matrices import measured_matrix
 
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from hub_figures import on_screen
+from drawn_figures import on_screen
 from matplotlib.patches import Rectangle
 from paper_texts import texts_inside_and_apart
 

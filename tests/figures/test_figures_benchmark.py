@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hub_figures import on_screen
+from drawn_figures import on_screen
 
 from biobgt.base.errors import InputError
 from biobgt.figures.drawing import Drawing

@@ -6,7 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from hub_figures import on_screen
+from drawn_figures import on_screen
 
 from biobgt.base.errors import InputError
 from biobgt.base.wording import NOT_A_DIAGNOSIS

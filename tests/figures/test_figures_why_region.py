@@ -1,12 +1,17 @@
-"""The figures of one region's story hold what they were given, and the words name its numbers."""
+"""The figures of one region's story hold what they were given, on paper as on the screen; words name its numbers."""
 
 import networkx as nx
 import numpy as np
 import pytest
-from hub_figures import entropies_of, of_story, on_screen, spectra_of, surroundings_of
+from drawn_figures import entropies_of, of_story, on_screen, spectra_of, surroundings_of
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
 
+from biobgt import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.graph import BrainGraph
+from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.why_region import (
     MOST_DRAWN,
     EntropyOptions,
@@ -73,31 +78,6 @@ def test_long_names_keep_both_ends():
     assert figure.data[-1].text[1] == "Frontal_In…er_L (123)"
 
 
-def test_spectra_and_their_change():
-    figure = on_screen(spectra_of(np.array([0.0, 1.0, 3.0]), np.array([0.0, 1.5, 2.5])))
-    before, after, change = figure.data
-    np.testing.assert_allclose(before.y, [0, 1, 3])
-    np.testing.assert_allclose(after.y, [0, 1.5, 2.5])
-    np.testing.assert_allclose(change.y, [0, 0.5, -0.5])
-    assert list(change.x) == [1, 2, 3]
-
-
-def test_entropies_their_difference_and_the_chosen_gamma():
-    gammas = np.array([0.1, 1.0, 10.0])
-    figure = on_screen(
-        entropies_of(
-            gammas, np.array([3.0, 2.0, 1.0]), np.array([3.0, 2.5, 0.8]), typical=np.array([0, 0.1, 0.1]), gamma=1.0
-        )
-    )
-    drawn = {trace.name: trace for trace in figure.data}
-    np.testing.assert_allclose(drawn["S(G), as measured"].y, [3, 2, 1])
-    np.testing.assert_allclose(drawn["S(Gᵢ), perturbed"].y, [3, 2.5, 0.8])
-    np.testing.assert_allclose(drawn["|ΔS| of this region"].y, [0, 0.5, 0.2])
-    np.testing.assert_allclose(drawn["|ΔS|, median region"].y, [0, 0.1, 0.1])
-    assert {(line.x0, line.x1) for line in figure.layout.shapes} == {(1.0, 1.0)}
-    assert figure.layout.xaxis.type == figure.layout.xaxis2.type == "log"
-
-
 def test_story_of_a_star_in_words():
     # The star of 4 has eigenvalues 0, 1, 1, 1, 5; the clique of weight 0.4 has 0 and four times 2.
     surroundings, perturbation, spectra, entropies, _, standings = story_sentences(story_of(STAR, 0))
@@ -153,3 +133,111 @@ def test_captions_say_whose_and_how_many():
     assert "changes nothing here" in shown(region_surroundings, after, story_of(STAR, 1)).caption
     assert "21 eigenvalues" in shown(region_spectra, RegionOptions(), story).caption
     assert "γ = 0.5/mean(λ)" in shown(region_entropy, EntropyOptions(), story).caption
+
+
+# On paper.
+
+STYLE = PaperStyle(dpi=100)
+NAMES = ("Middle", "A", "B", "C")
+WEIGHTS = np.array([[0, 0.8, 0.4, 0], [0.8, 0, 0.2, 0], [0.4, 0.2, 0, 0.6], [0, 0, 0.6, 0.0]])
+BEFORE, AFTER = np.array([0.0, 1.0, 2.0, 4.0]), np.array([0.0, 1.5, 2.0, 3.0])
+GAMMAS = np.array([0.1, 1.0, 10.0])
+LINE_STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+
+
+def connections(axes):
+    """Ends of every line as names of regions, with its width; by what kind of line it is."""
+    (dots,) = (drawn for drawn in axes.collections if not isinstance(drawn, LineCollection))
+    at = {tuple(place.round(6)): name for name, place in zip(NAMES, np.asarray(dots.get_offsets()), strict=False)}
+    return {
+        lines.get_label(): {
+            frozenset(at[tuple(end.round(6))] for end in ends): width
+            for ends, width in zip(lines.get_segments(), lines.get_linewidths(), strict=True)
+        }
+        for lines in axes.collections
+        if isinstance(lines, LineCollection)
+    }
+
+
+def test_surroundings_connect_the_regions_of_the_matrix_thicker_where_stronger():
+    axes = draw_on_paper(surroundings_of(NAMES, WEIGHTS), STYLE).axes[0]
+    drawn = connections(axes)
+    assert set(drawn["of the region"]) == {frozenset({"Middle", "A"}), frozenset({"Middle", "B"})}
+    assert set(drawn["among its neighbours"]) == {frozenset({"A", "B"}), frozenset({"B", "C"})}
+    widths = {pair: width for lines in drawn.values() for pair, width in lines.items()}
+    steps = [widths[frozenset(pair)] for pair in (("A", "B"), ("Middle", "B"), ("B", "C"), ("Middle", "A"))]
+    np.testing.assert_allclose(np.diff(steps), steps[1] - steps[0], err_msg="0.2, 0.4, 0.6, 0.8")
+    half = draw_on_paper(surroundings_of(NAMES, WEIGHTS, 2 * WEIGHTS), STYLE).axes[0]
+    assert connections(half)["of the region"][frozenset({"Middle", "A"})] == pytest.approx(steps[1])
+
+
+def test_regions_stand_as_on_the_screen_beside_their_names():
+    screen = on_screen(surroundings_of(NAMES, WEIGHTS))
+    axes = draw_on_paper(surroundings_of(NAMES, WEIGHTS), STYLE).axes[0]
+    (dots,) = (drawn for drawn in axes.collections if not isinstance(drawn, LineCollection))
+    places = np.asarray(dots.get_offsets())
+    theirs = np.column_stack([screen.data[-1].x, screen.data[-1].y])
+    for axis in (0, 1):  # stretched, never mirrored
+        np.testing.assert_allclose(
+            places[:, axis] / places[:, axis].max(), theirs[:, axis] / theirs[:, axis].max(), atol=1e-9
+        )
+    assert [to_hex(colour) for colour in dots.get_facecolors()] == [
+        colour.lower() for colour in screen.data[-1].marker.color
+    ]
+    named = {text.get_text(): np.array(text.get_position()) for text in axes.texts}
+    assert set(named) == set(NAMES)
+    for name, place in zip(NAMES, places, strict=True):
+        distances = np.linalg.norm(places - named[name], axis=1)
+        assert distances.argmin() == NAMES.index(name), f"{name} stands nearest to its own circle at {place}"
+
+
+def test_a_region_without_neighbours_stands_alone():
+    axes = draw_on_paper(surroundings_of(["Only"], np.zeros((1, 1))), STYLE).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["Only"]
+    assert not any(lines for lines in connections(axes).values())
+
+
+def test_spectra_are_the_screens():
+    shown = spectra_of(BEFORE, AFTER)
+    screen = on_screen(shown)
+    top, below = draw_on_paper(shown, STYLE).axes
+    drawn = {line.get_label(): line for line in top.lines}
+    for trace in screen.data[:2]:
+        np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
+        np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
+        assert drawn[trace.name].get_color().lower() == trace.line.color.lower()
+        assert drawn[trace.name].get_linestyle() == LINE_STYLES[trace.line.dash]
+    (bars,) = below.containers
+    np.testing.assert_array_equal([bar.get_height() for bar in bars], [0, 0.5, 0, -1])
+    np.testing.assert_array_equal(screen.data[2].y, [0, 0.5, 0, -1])
+    assert [list(trace.y) for trace in screen.data[:2]] == [BEFORE.tolist(), AFTER.tolist()]
+    assert list(screen.data[2].x) == [1, 2, 3, 4]
+
+
+def test_entropies_are_the_screens_and_the_chosen_gamma_is_marked():
+    options = {"typical": np.array([0.1, 0.2, 0.1]), "gamma": 3.0}
+    before, after = np.array([5.0, 3.0, 1.0]), np.array([5.0, 3.5, 0.8])
+    shown = entropies_of(GAMMAS, before, after, **options)
+    screen = on_screen(shown)
+    panels = draw_on_paper(shown, STYLE).axes
+    drawn = {line.get_label(): line for axes in panels for line in axes.lines}
+    for trace in screen.data:
+        np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
+        np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
+        assert drawn[trace.name].get_color().lower() == trace.line.color.lower()
+        assert drawn[trace.name].get_linestyle() == LINE_STYLES[trace.line.dash]
+    expected = {"S(G), as measured": before, "S(Gᵢ), perturbed": after, "|ΔS|, median region": options["typical"]}
+    for name, values in (expected | {"|ΔS| of this region": [0, 0.5, 0.2]}).items():
+        np.testing.assert_allclose(drawn[name].get_ydata(), values)
+    assert {(line.x0, line.x1) for line in screen.layout.shapes} == {(3.0, 3.0)}
+    assert screen.layout.xaxis.type == screen.layout.xaxis2.type == "log"
+    for axes in panels:
+        assert axes.get_xscale() == "log"
+        assert [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1] == [3.0]
+
+
+def test_what_cannot_be_drawn_is_refused():
+    names = [f"Region {i}" for i in range(MOST_DRAWN + 1)]
+    low = PaperStyle(height_mm=40)
+    with pytest.raises(InputError, match="no room for the regions' names; choose at least 4"):
+        draw_on_paper(surroundings_of(names, np.ones((17, 17))), low)

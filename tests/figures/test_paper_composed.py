@@ -5,12 +5,11 @@ import re
 
 import numpy as np
 import pytest
-from hub_figures import curves_of, scatter_of
+from drawn_figures import curves_of, scatter_of
 from PIL import Image
 
 from biobgt import InputError
-from biobgt.figures.paper.composed import _panel_rows, compose, fitting_columns, panel_widths_mm
-from biobgt.figures.paper.frame import save_figure
+from biobgt.figures.paper.frame import compose, fitting_columns, panel_widths_mm, save_figure
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 
@@ -32,7 +31,7 @@ def written(figure, format, style=STYLE):
 
 
 def test_rows_are_filled_and_the_last_shares_its_width():
-    assert _panel_rows(5, 2) == [2, 2, 1]
+    assert panel_widths_mm(5, 2, 180) == [88, 88, 88, 88, 180]
     assert panel_widths_mm(3, 2, 180) == [88, 88, 180]
     assert panel_widths_mm(2, 3, 180) == [88, 88], "two panels never stand in three columns"
 

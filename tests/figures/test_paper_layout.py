@@ -1,24 +1,47 @@
 """No text of a figure for the paper is cut or lies on another, at a journal's column and at its page."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
-from brain_drawings import five_glass_brains, glass_brain
-from hub_figures import curves_of, group_behind, scatter_of, sweep_of
+from drawn_figures import (
+    curves_of,
+    entropies_of,
+    five_glass_brains,
+    glass_brain,
+    group_behind,
+    measured_matrix,
+    scatter_of,
+    spectra_of,
+    surroundings_of,
+    sweep_of,
+)
 from paper_texts import drawn_texts, texts_inside_and_apart
-from subject_matrices import measured_matrix
 
 from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.figures import connectivity_distribution, connectivity_heatmap, order_by_value, order_regions, series_carpet
-from biobgt.figures import paper as p
 from biobgt.figures.connectivity import HeatmapOptions
-from biobgt.figures.drawing import RegionOrderOptions
+from biobgt.figures.drawing import Drawing, RegionOrderOptions
 from biobgt.figures.hubs import BY_NE
-from biobgt.figures.paper.frame import spread
-from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.models import (
+    OBSERVED,
+    _benchmark_panel,
+    _group_shares,
+    _noise_panel,
+    _observed_shares,
+    _probability_panel,
+    _reliability_of,
+    _results_panels,
+)
+from biobgt.figures.paper.pen import _spread, draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import NoOptions
+from biobgt.figures.why_region import MOST_DRAWN
 from biobgt.results.measured import Measured
+from biobgt.results.studies import study_table
+from biobgt.training.tables import BenchmarkTables
 
 N = 120
 LONG = "Connectivity of subject 0051234 from a site with a long name, sorted by the functional networks of Dosenbach"
@@ -137,10 +160,76 @@ SIMULATED = {"heatmap by network", "carpet", "distribution", "curves by network"
 }
 
 
+MODEL_NAMES = (
+    "BioBGT",
+    "ridge on tangent space (Ledoit-Wolf)",
+    "ridge on log-Euclidean connectivity",
+    "Paper (its own)",
+)
+
+
+def points() -> pd.DataFrame:
+    rows = [(metric, model, 0.7, 0.65, 0.75) for metric in ("auc", "accuracy") for model in MODEL_NAMES]
+    return pd.DataFrame(rows, columns=["metric", "model", "value", "low", "high"])
+
+
+RELIABILITY = pd.DataFrame(
+    {
+        "predicted": [0.2, 0.7],
+        "observed": [0.25, 0.6],
+        "observed_low": [0.1, 0.4],
+        "observed_high": [0.5, 0.8],
+        "n": [3, 4],
+    }
+)
+LEVELS = ("none", "SD 0.25", "SD 0.5", "SD 1", "SD 2", "noise alone")
+NOISE = pd.DataFrame(
+    [(level, group, 0.4, 0.9) for level in LEVELS for group in ("NC", "MCI", "AD")],
+    columns=["noise", "group", "probability", "warned"],
+)
+
+
+SAID = {"title": LONG, "simulated": True}
+BENCHMARK = BenchmarkTables(study_table("benchmark_abide"))
+OF_MODELS = {
+    "noise": Drawing(panels=[_noise_panel(NOISE)], **SAID),
+    "benchmark": Drawing(panels=[_benchmark_panel(BENCHMARK.beside_paper)], **SAID),
+    "results": Drawing(panels=_results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
+    "reliability": Drawing(
+        **_reliability_of("the most probable group", _observed_shares(OBSERVED, RELIABILITY, "#0072B2")), **SAID
+    ),
+    "probabilities": Drawing(
+        panels=[
+            _probability_panel(
+                _group_shares(np.random.default_rng(0).random(90), np.repeat([0, 1, 2], 30), ("NC", "MCI", "AD")),
+                "sub-0051234 of a site with a long name",
+                "MCI",
+                0.5,
+            )
+        ],
+        **SAID,
+    ),
+}
+
+
+MANY = [f"Temporal_Sup_Pole_L ({i})" for i in range(MOST_DRAWN + 1)]
+GAMMAS = np.array([0.1, 1.0, 10.0])
+OF_A_REGION = {
+    "surroundings": lambda s: draw_on_paper(surroundings_of(MANY, np.ones((17, 17)) - np.eye(17), simulated=True), s),
+    "one neighbour": lambda s: draw_on_paper(surroundings_of(MANY[:2], np.ones((2, 2)) - np.eye(2), simulated=True), s),
+    "spectra": lambda s: draw_on_paper(spectra_of(np.linspace(0, 30, 200), np.linspace(0, 29, 200), simulated=True), s),
+    "entropies": lambda s: draw_on_paper(
+        entropies_of(GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, gamma=0.5, simulated=True), s
+    ),
+}
+CASES |= OF_A_REGION | {name: partial(draw_on_paper, shown) for name, shown in OF_MODELS.items()}
+SIMULATED |= {*OF_MODELS, *OF_A_REGION}
+
+
 @pytest.mark.parametrize(("width", "font_size"), [(85, 7), (85, 10), (174, 7)])
 @pytest.mark.parametrize("case", CASES)
 def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch):
-    style = p.PaperStyle(width_mm=width, font_size=font_size, dpi=150, titles=True)
+    style = PaperStyle(width_mm=width, font_size=font_size, dpi=150, titles=True)
     figure = CASES[case](style)
     assert figure.get_figwidth() * 25.4 == pytest.approx(width)
     texts = texts_inside_and_apart(figure, monkeypatch, style)
@@ -148,14 +237,14 @@ def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypat
 
 
 def test_every_block_is_named_where_there_is_room(monkeypatch):
-    figure = draw_on_paper(heatmap(D["networks"].labels), p.PaperStyle(dpi=150))
+    figure = draw_on_paper(heatmap(D["networks"].labels), PaperStyle(dpi=150))
     texts = {text for text, _ in drawn_texts(figure, monkeypatch)}
     assert {name for name, _, _ in D["networks"].blocks} <= texts
 
 
 def test_brains_reach_the_sides_of_the_figure():
     """No white borders: the outermost brains end within 3 mm of the figure's sides."""
-    style = p.PaperStyle(dpi=150)
+    style = PaperStyle(dpi=150)
     figure = glass_brain(D["places"], REGIONS, style=style)
     figure.canvas.draw()
     inked = (np.asarray(figure.canvas.buffer_rgba())[..., :3] < 250).any(axis=2)
@@ -169,7 +258,7 @@ def test_brains_reach_the_sides_of_the_figure():
 @pytest.mark.parametrize("name", ["cc200", "aal116", "power264", "4s156", "glasser360", "harvard_oxford112"])
 def test_every_region_of_the_bundled_atlases_lies_in_the_picture(name):
     atlas = load_atlas(name)
-    figure = glass_brain(atlas.coordinates, atlas.regions, groups=atlas.labelling("paper"), style=p.PaperStyle(dpi=72))
+    figure = glass_brain(atlas.coordinates, atlas.regions, groups=atlas.labelling("paper"), style=PaperStyle(dpi=72))
     figure.canvas.draw()
     drawn = 0
     for axes in figure.axes:
@@ -196,4 +285,4 @@ def test_every_region_of_the_bundled_atlases_lies_in_the_picture(name):
     ],
 )
 def test_names_move_apart_as_little_as_needed(positions, expected):
-    assert spread(positions, 2.0, 0.0, 10.0) == pytest.approx(expected)
+    assert _spread(positions, 2.0, 0.0, 10.0) == pytest.approx(expected)

@@ -4,43 +4,43 @@ Every mark has one function, in :data:`_PENS`. What is around the marks, titles,
 that all of it needs, is :mod:`biobgt.figures.paper.frame`'s.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log10
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
-from matplotlib.ticker import MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator, PercentFormatter
 from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
 
-from biobgt.base.colours import BLACKISH, LINE_GREY, ink_on
+from biobgt.base.colours import BLACKISH, DARK_GREY, LINE_GREY, ink_on
 from biobgt.base.errors import InputError
+from biobgt.base.wording import power_of_ten
 from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
 from biobgt.figures.paper.brain import brains_on_paper
 from biobgt.figures.paper.frame import (
-    BLOCK_LINE,
+    LINE_SPACING,
+    MARGIN_MM,
     MARKERS,
     MM_PER_INCH,
     POINTS_PER_MM,
-    add_colour_bar,
     add_legend,
     drawing,
-    finish,
-    fit_height,
+    full_title,
     line_height,
-    name_blocks,
     new_figure,
-    reserve_names,
     scale_of,
-    set_title,
     text_width,
-    tick_powers,
     wrapped,
 )
 from biobgt.figures.paper_style import PaperStyle
@@ -49,6 +49,8 @@ _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _WIDTH, _THIN = 1.2, 0.7  # points, of lines
 _POINTS_PER_PX = 0.45  # of the diameter of a point
 _SMALLER = {"diamond": 0.75}  # matplotlib measures its side, the screen its diagonal
+_BLOCK_LINE: Mapping[str, Any] = {"color": DARK_GREY, "alpha": 0.6, "linewidth": 0.5}
+_BAR_MM, _LOWEST_PANEL_MM, _CLOSE_ENOUGH_MM = 2.0, 10.0, 0.1
 _WIDEST_MM = 140.0  # a wider figure is no higher
 _NAME_SHARE = 0.4  # of the figure's width, for names of rows
 _ROW_MM, _LOWEST_ROWS_MM = 3.4, 20.0
@@ -85,7 +87,7 @@ def draw_on_paper(drawn: draw.Drawing, style: PaperStyle) -> Figure:
         return brains_on_paper(shown, style)
     with drawing(style):
         figure = new_figure(style)
-        set_title(figure, shown.title, shown.simulated, style, subtitle=shown.subtitle)
+        _set_title(figure, shown.title, shown.simulated, style, subtitle=shown.subtitle)
         panels = _subplots(figure, shown)
         sheet = _Sheet(figure, style, shown, shown.square_mm or shown.aspect * min(style.width_mm, _WIDEST_MM))
         for axes, panel in zip(panels, shown.panels, strict=True):
@@ -95,7 +97,28 @@ def draw_on_paper(drawn: draw.Drawing, style: PaperStyle) -> Figure:
         _explain(panels, sheet)
         _settle(panels, sheet)
         _write_cells(panels, sheet)
-        return finish(figure, style)
+        return _finish(figure, style)
+
+
+def _set_title(figure: Figure, title: str, simulated: bool, style: PaperStyle, *, subtitle: str = "") -> None:
+    """Write the title at the top left, in as many lines as it needs.
+
+    Parameters
+    ----------
+    figure : Figure
+    title : str
+    simulated : bool
+        Adds the word to the title.
+    style : PaperStyle
+    subtitle : str
+        Smaller, on lines of its own; empty for none.
+    """
+    size, width = style.font_size + 1, (style.width_mm - 2 * MARGIN_MM) * POINTS_PER_MM
+    parts = [full_title(title, simulated, style), subtitle]
+    text = "\n".join(wrapped(part, width, size, style) for part in parts if part)
+    if text:
+        left = MARGIN_MM / style.width_mm
+        figure.suptitle(text, x=left, ha="left", fontsize=size, linespacing=LINE_SPACING)
 
 
 def _subplots(figure: Figure, shown: draw.Drawing) -> list[Axes]:
@@ -142,7 +165,7 @@ def _set_axis(axes: Axes, which: str, axis: draw.Axis, sheet: _Sheet, *, said: b
         along.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
         along.set_minor_locator(NullLocator())
     elif axis.log:
-        tick_powers(along)
+        _tick_powers(along)
     elif not axis.names:
         n, columns = len(sheet.drawing.panels), sheet.drawing.columns
         few = n > columns if which == "y" else columns > 1
@@ -168,13 +191,13 @@ def _part_blocks(axes: Axes, which: str, axis: draw.Axis, sheet: _Sheet, *, said
     """Lines between blocks of regions, and the room for their names; a map names them beside its rows alone."""
     assert axis.order is not None
     for _, _, end in axis.order.blocks[:-1]:
-        (axes.axvline if which == "x" else axes.axhline)(end - 0.5, **BLOCK_LINE)
+        (axes.axvline if which == "x" else axes.axhline)(end - 0.5, **_BLOCK_LINE)
     axes.tick_params(axis=which, length=0)  # type: ignore[arg-type]
     if which == "x" and sheet.drawing.shades is not None:
         axes.set_xticks([])
         axes.set_xlabel("")
     elif said:
-        reserve_names(axes, axis.order, along=which, otherwise=axis.title)
+        _reserve_names(axes, axis.order, along=which, otherwise=axis.title)
     else:
         axes.set(**{f"{which}ticks": []})
 
@@ -203,37 +226,223 @@ def _write_places(axes: Axes, which: str, names: Sequence[str], sheet: _Sheet) -
 
 
 def _explain(panels: Sequence[Axes], sheet: _Sheet) -> None:
-    """One colour bar and one legend for all panels."""
-    shades, style = sheet.drawing.shades, sheet.style
+    """One colour bar, below the panels as on the screen, and one legend for all of them."""
+    shades, figure = sheet.drawing.shades, sheet.figure
     if shades is not None:
-        drawn, length = [axes for axes in panels if axes.images], 0.6 * min(style.width_mm, 120)
-        add_colour_bar(sheet.figure, scale_of(shades), drawn, shades.quantity, length_mm=length, marked=shades.marked)
+        length = 0.6 * min(sheet.style.width_mm, 120)
+        bar = figure.colorbar(
+            scale_of(shades),
+            ax=[axes for axes in panels if axes.images],
+            location="bottom",
+            fraction=0.04,
+            pad=0.02,
+            aspect=length / _BAR_MM,
+            shrink=min(0.8, length / (figure.get_figwidth() * MM_PER_INCH)),
+        )
+        if shades.log:
+            _tick_powers(bar.ax.xaxis)
+        elif shades.marked is None or not shades.low <= shades.marked <= shades.high:
+            bar.locator = MaxNLocator(4)
+        else:
+            bar.set_ticks(_ticks_around(shades.marked, shades.low, shades.high))
+        bar.set_label(shades.quantity)
+        bar.outline.set_linewidth(0.5)
     entries = [entry for axes in panels for entry in zip(*axes.get_legend_handles_labels(), strict=True)]
     if entries and sheet.drawing.legend != "none":
-        add_legend(sheet.figure, [handle for handle, _ in entries], [name for _, name in entries], sheet.style)
+        add_legend(figure, [handle for handle, _ in entries], [name for _, name in entries], sheet.style)
+
+
+def _tick_powers(axis: Axis) -> None:
+    """Tick a logarithmic axis at a few powers of ten, in plain letters: formulas are not set here."""
+    axis.set_major_locator(LogLocator(numticks=6))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(round(log10(value)))))
+    axis.set_minor_locator(NullLocator())
+
+
+def _ticks_around(marked: float, low: float, high: float) -> list[float]:
+    """Round values from low to high, with the marked one in place of those too near to it to be read beside it."""
+    usual = MaxNLocator(4).tick_values(low, high)
+    apart = 0.6 * (usual[1] - usual[0])
+    return sorted([marked, *(float(one) for one in usual if low <= one <= high and abs(one - marked) >= apart)])
 
 
 def _settle(panels: Sequence[Axes], sheet: _Sheet) -> None:
     """Find the height; names of blocks that fit side by side need less of it."""
     shown = sheet.drawing
     column = list(panels[:: shown.columns])
-    fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm, square=bool(shown.square_mm))
+    _fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm, square=bool(shown.square_mm))
     titled = [(axes, panel.title) for axes, panel in zip(panels, shown.panels, strict=True) if panel.title]
     for axes, title in titled:
         room = max(axes.get_position().width, 0.9 / shown.columns - 0.1) * sheet.style.width_mm * POINTS_PER_MM
         axes.set_title("\n".join(wrapped(line, room, sheet.style.font_size, sheet.style) for line in title.split("\n")))
     if titled:
-        fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm, square=bool(shown.square_mm))
+        _fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm, square=bool(shown.square_mm))
     if shown.shades is not None:
         for axes, panel in zip(column, shown.panels[:: shown.columns], strict=True):
             if panel.y.order is not None:
-                name_blocks(axes, panel.y.order, sheet.style, along="y")
+                _name_blocks(axes, panel.y.order, sheet.style, along="y")
                 _colour_blocks(axes, panel.y, sheet)
         return
     order = shown.panels[-1].x.order
     if order is not None and order.blocks:
-        name_blocks(panels[-1], order, sheet.style, along="x")
-        fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm)
+        _name_blocks(panels[-1], order, sheet.style, along="x")
+        _fit_height(sheet.figure, column, sheet.style, panel_mm=sheet.panel_mm)
+
+
+def _fit_height(
+    figure: Figure, panels: Sequence[Axes], style: PaperStyle, *, panel_mm: float, square: bool = False
+) -> None:
+    """Make the figure as high as its panels, of ``panel_mm`` each, and the words around them need.
+
+    A square panel is at most as high as it is wide. Where the style names a height, that one stays, and is refused
+    if it leaves no room for the panels.
+    """
+    for _ in range(3):  # the room of colour bars depends on the height
+        crowded = _lay_out(figure)
+        width, height = (inches * MM_PER_INCH for inches in figure.get_size_inches())
+        boxes = [axes.get_position(original=True) for axes in panels]
+        if style.height_mm is not None:
+            if crowded or min(box.height * height for box in boxes) < _LOWEST_PANEL_MM:
+                raise InputError(
+                    f"A height of {height:g} mm leaves no room for what the figure shows; choose more, or none to "
+                    "let the figure choose."
+                )
+            return
+        wanted = sum(min(panel_mm, box.width * width) if square else panel_mm for box in boxes)
+        missing = wanted - sum(box.height * height for box in boxes)
+        figure.set_figheight((height + missing) / MM_PER_INCH)
+        if abs(missing) < _CLOSE_ENOUGH_MM:
+            return
+
+
+def _finish(figure: Figure, style: PaperStyle) -> Figure:
+    """Settle where everything lies, once: a figure that is written twice is then the same twice."""
+    _lay_out(figure)
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    for axes in figure.axes:
+        box = axes.get_position()
+        for label, room in ((axes.xaxis.label, box.width * width), (axes.yaxis.label, box.height * height)):
+            label.set_text(wrapped(label.get_text(), room, style.font_size, style))
+    _lay_out(figure)
+    figure.set_layout_engine("none")
+    return figure
+
+
+def _lay_out(figure: Figure) -> bool:
+    """Let everything take its room; tell whether there was too little."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure.draw_without_rendering()
+    return any("constrained_layout not applied" in str(warning.message) for warning in caught)
+
+
+# The names of blocks of regions beside an axis, with brackets, where there is room for them.
+
+
+def _spread(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move ordered positions apart until none is nearer than ``gap`` to the next, as little as possible in squares.
+
+    Parameters
+    ----------
+    positions : sequence of float, length n
+        In ascending order.
+    gap : float
+        The least distance of neighbours.
+    low, high : float
+        Between which all positions stay.
+    """
+    steps = gap * np.arange(len(positions))
+    apart = isotonic_regression(np.asarray(positions, dtype=float) - steps).x
+    return (np.clip(apart, low, max(low, high - steps[-1])) + steps).tolist() if len(positions) else []
+
+
+def _reserve_names(axes: Axes, order: draw.RegionOrder, *, along: str, otherwise: str) -> None:
+    """Take the room that the names of blocks need beside an axis; without blocks, say what the order is there.
+
+    Parameters
+    ----------
+    axes : Axes
+    order : draw.RegionOrder
+    along : {"x", "y"}
+        The axis along which regions are drawn.
+    otherwise : str
+        What stands there where the order has no blocks.
+    """
+    axis = axes.xaxis if along == "x" else axes.yaxis
+    axis.set_ticks([(start + end - 1) / 2 for _, start, end in order.blocks], [name for name, _, _ in order.blocks])
+    axis.set_tick_params(length=0, pad=6, labelrotation=90 if along == "x" else 0)
+    if not order.blocks:
+        axis.set_label_text(otherwise)
+
+
+def _name_blocks(axes: Axes, order: draw.RegionOrder, style: PaperStyle, *, along: str) -> None:
+    """Name the blocks of regions beside the axis with brackets, once their room was taken and the height is known.
+
+    Names are moved apart where blocks are narrow. Where even that leaves too little room, the smallest blocks go
+    without a name.
+
+    Parameters
+    ----------
+    axes : matplotlib Axes
+        Region k is drawn at k on the axis.
+    order : draw.RegionOrder
+    style : PaperStyle
+    along : {"x", "y"}
+    """
+    if not order.blocks:
+        return
+    axis = axes.xaxis if along == "x" else axes.yaxis
+    length, across = _axes_points(axes, along)
+    point = len(order.order) / length  # in regions along the axis
+    if along == "x" and _fit_side_by_side(order, style, point):
+        axis.set_tick_params(labelrotation=0)
+        blocks, gap = list(order.blocks), 0.0
+    else:
+        gap = line_height(style.tick_size) * point
+        blocks = _nameable(order, int(len(order.order) // gap))
+    middles = [(start + end - 1) / 2 for _, start, end in blocks]
+    places = _spread(middles, gap, gap / 2 - 0.5, len(order.order) - 0.5 - gap / 2)
+    axis.set_ticks(places, [name for name, _, _ in blocks])
+    for (_, start, end), middle, place in zip(blocks, middles, places, strict=True):
+        inset = min((end - start) / 3, 0.8 * point)  # neighbouring brackets stay apart
+        span = (start - 0.5 + inset, end - 0.5 - inset)
+        _bracket(axes, span, middle, place, point=1 / across, along=along)
+
+
+def _axes_points(axes: Axes, along: str) -> tuple[float, float]:
+    """Length of the axes along an axis and across it, in points, once everything has taken its room."""
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
+    _lay_out(figure)
+    box = axes.get_position()
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    sides = box.width * width, box.height * height
+    return sides if along == "x" else (sides[1], sides[0])
+
+
+def _fit_side_by_side(order: draw.RegionOrder, style: PaperStyle, point: float) -> bool:
+    """Tell whether the names, each below its block's middle, leave room between them."""
+    reach = [(text_width(name, style.tick_size, style) + style.tick_size) * point / 2 for name, _, _ in order.blocks]
+    middles = [(start + end - 1) / 2 for _, start, end in order.blocks]
+    ends = [-0.5, *(middle + half for middle, half in zip(middles, reach, strict=True))]
+    starts = [*(middle - half for middle, half in zip(middles, reach, strict=True)), len(order.order) - 0.5]
+    return all(end <= start for end, start in zip(ends, starts, strict=True))
+
+
+def _nameable(order: draw.RegionOrder, room: int) -> list[tuple[str, int, int]]:
+    """The blocks there is room to name, the largest first to be kept, in the order they are drawn."""
+    largest = sorted(order.blocks, key=lambda block: block[1] - block[2])[: max(1, room)]
+    return sorted(largest, key=lambda block: block[1])
+
+
+def _bracket(axes: Axes, span: tuple[float, float], middle: float, place: float, *, point: float, along: str) -> None:
+    """Mark a block's regions beside the axis, 2 points away, and lead from there to its name."""
+    line: dict[str, Any] = {"clip_on": False, "color": DARK_GREY, "linewidth": 0.6, "solid_capstyle": "butt"}
+    lines = [([-2 * point] * 2, list(span)), ([-2 * point, -5 * point], [middle, place])]
+    for away, at in lines:
+        x, y = (at, away) if along == "x" else (away, at)
+        transform = axes.get_xaxis_transform() if along == "x" else axes.get_yaxis_transform()
+        axes.add_line(Line2D(x, y, transform=transform, **line))
 
 
 def _colour_blocks(axes: Axes, axis: draw.Axis, sheet: _Sheet) -> None:
@@ -244,6 +453,9 @@ def _colour_blocks(axes: Axes, axis: draw.Axis, sheet: _Sheet) -> None:
         bar = Line2D([-2 * point] * 2, [start - 0.3, end - 0.7], color=sheet.style.colour(colour), linewidth=2.5)
         bar.set(solid_capstyle="butt", zorder=3, transform=axes.get_yaxis_transform(), clip_on=False)
         axes.add_line(bar)
+
+
+# Marks.
 
 
 def _curve(mark: draw.Curve, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
@@ -367,7 +579,7 @@ def _surroundings(mark: draw.Surroundings, axes: Axes, panel: draw.Panel, sheet:
     nearest = float(np.diff(on_right).min()) if len(on_right) > 1 else 2.0  # two names on a side, in radii
     up = max(_LOWEST_MM, line / nearest)
     sheet.panel_mm = 2 * up + line
-    fit_height(sheet.figure, [axes], style, panel_mm=sheet.panel_mm)
+    _fit_height(sheet.figure, [axes], style, panel_mm=sheet.panel_mm)
     up = _room_upwards(sheet.figure, axes, line, least=up if style.height_mm else 0.0)
     width = axes.get_position().width * style.width_mm
     longest = max((text_width(name, style.font_size, style) for name in mark.names[1:]), default=0) / POINTS_PER_MM

@@ -1,5 +1,6 @@
-"""Figures of hubs and of one region, drawn of a few numbers that one can check by hand."""
+"""Figures drawn of a few numbers that one can check by hand: of hubs, of one region, of a matrix, in a brain."""
 
+from itertools import cycle
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -7,12 +8,19 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from biobgt.base.colours import MODULE_COLOURS
+from biobgt.data.atlas import Atlas
+from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.graph import ESTIMATED, KINDS, ConnectomeSettings
 from biobgt.figures import hubs as family
 from biobgt.figures import order_regions, why_region
-from biobgt.figures.drawing import ATLAS_ORDER
+from biobgt.figures.brain import Brain, in_brain
+from biobgt.figures.drawing import ATLAS_ORDER, Drawing, Panel
+from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
 from biobgt.hubs.table import RankCorrelation, RegionExplanation, _Neighbourhood
+from biobgt.results.measured import Measured
 
 CURVES = {
     "node_entanglement": np.array([0.1, 0.4, 0.2, 0.3]),
@@ -148,3 +156,45 @@ def _story(name="R0", *, neighbourhood=None, spectra=None, gammas=None, entropie
         chosen_entropies=(0.0, 0.0),
         standings={},
     )
+
+
+def brain_of(coordinates, regions, *, groups=None, **about):
+    """One brain; groups have the house's colours."""
+    names = dict.fromkeys(name for name in groups or () if name is not None)
+    colours = {"group_colours": dict(zip(names, cycle(MODULE_COLOURS), strict=False))} if groups else {}
+    return Brain(coordinates=coordinates, regions=regions, groups=groups, **(colours | about))
+
+
+def drawing_of(brain, *, title="", simulated=False):
+    """One brain as a figure draws it."""
+    return in_brain(brain, lambda where: where, title=title, simulated=simulated)
+
+
+def brain_3d(coordinates, regions, *, title="", simulated=False, **about):
+    """The drawing for the screen."""
+    return on_screen(drawing_of(brain_of(coordinates, regions, **about), title=title, simulated=simulated))
+
+
+def glass_brain(coordinates, regions, *, style=None, title="", simulated=False, **about):
+    """The drawing for paper."""
+    drawing = drawing_of(brain_of(coordinates, regions, **about), title=title, simulated=simulated)
+    return draw_on_paper(drawing, style or PaperStyle())
+
+
+def five_glass_brains(panels, coordinates, regions, *, style, title="", simulated=False, quantity=""):
+    """Several brains on one scale, by what stands above them."""
+    limits = min(z.min() for z in panels.values()), max(z.max() for z in panels.values())
+    about = {"coordinates": coordinates, "regions": regions, "quantity": quantity, "limits": limits}
+    brains = [Panel(title=name, marks=[Brain(sizes=z, values=z, **about)]) for name, z in panels.items()]
+    return draw_on_paper(Drawing(title=title, simulated=simulated, panels=brains), style)
+
+
+def measured_matrix(matrix, regions, *, networks=None, subject="s1", simulated=False, **settings):
+    """What is measured of a connectivity matrix, with regions of some networks."""
+    labels = {} if networks is None else {"networks": tuple(networks)}
+    cohort = Cohort(
+        "toy",
+        (Subject(subject, connectivity=matrix, simulated=simulated),),
+        Atlas("toy", "a toy", tuple(regions), labels=labels),
+    )
+    return Measured(cohort).of(subject, ConnectomeSettings(**settings))
