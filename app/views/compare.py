@@ -17,7 +17,7 @@ from biobgt.figures.modules import networks_of
 from biobgt.groups import compare as comparing
 from biobgt.groups import features
 from biobgt.groups.compare import HUBS, MODULES, NETWORKS, SEGREGATION, ComparisonOptions
-from biobgt.groups.design import check_design, design_notes
+from biobgt.groups.design import offered_covariates
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.compare import ModuleDifference
 from biobgt.modules.measures import SHUFFLES
@@ -78,7 +78,7 @@ def _ask(view: View) -> ComparisonOptions:
     if options.of == HUBS and HUB_MEASURES[options.measure].depends_on_gamma:
         asked += ["gamma", "perturbation"]
     ask_in_row(ComparisonOptions, *asked, cohort=view.cohort)
-    if options.of != MODULES and comparing.offered_covariates(view.cohort):
+    if options.of != MODULES and offered_covariates(view.cohort):
         ask_in_row(ComparisonOptions, "covariates", "leave_out_incomplete", cohort=view.cohort)
     return options
 
@@ -98,11 +98,11 @@ def _show_design(view: View, options: ComparisonOptions) -> bool:
             st.metric("Residual degrees of freedom", max(design.degrees, 0), width="content", border=True)
         if design.covariates:
             _show_costs(planned)
-        check_design(design)
+        design.check()
     except InputError as error:
         st.error(escape_markdown(str(error)), icon=":material/block:")
         return False
-    said = [*design_notes(design), not_ruled_out(planned.covariates.absent)]
+    said = [*design.notes, not_ruled_out(planned.covariates.absent)]
     if people.n_dropped:
         said.insert(0, f"Excluded because a covariate is missing: {number_of_people(people.n_dropped)}.")
     if text := " ".join(sentence for sentence in said if sentence):
@@ -168,7 +168,7 @@ def _show_table(view: View, options: ComparisonOptions) -> None:
     show_table(table, key="differences_table", formats=dict.fromkeys(table.columns[1:], "%.3g"), alt=alt)
     st.download_button(
         f"Download the table of {counted(len(table), 'feature')}",
-        data=write_csv(features.comparison_rows(compared, simulated=simulated), index=False).encode(),
+        data=write_csv(compared.rows(simulated=simulated), index=False).encode(),
         file_name=f"compare_{options.of}.csv",
         mime="text/csv",
         icon=":material/download:",

@@ -23,7 +23,6 @@ from biobgt.model.network import (
     NodeImportanceEncoding,
     info_nce,
     kept_edges,
-    quantile_edges,
 )
 from biobgt.model.presets import preset_named
 
@@ -260,7 +259,7 @@ class NodeBioBGT(_Transformer):
     ) -> None:
         super().__init__(graph, n_classes, width=width, layers=layers, dropout=dropout, gain=gain)
         self.importance = NodeImportanceEncoding(PAPER.entanglement_bins, width)
-        self.importance.edges.copy_(quantile_edges(graph.entanglement, PAPER.entanglement_bins))
+        self.importance.learn_quantiles(graph.entanglement)
         self.extractor = ModuleExtractor(width, PAPER.encoder_layers)
         self.attentions = nn.ModuleList(
             self.kernel(FunctionalModuleAttention(width, HEADS, stream=width, tied=gain > 0, dropout=0.0))

@@ -27,12 +27,11 @@ from biobgt.cli.screen import print_line, print_table, progress_bar
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.groups.compare import COMPARED_IN, HUBS, MODULES, NETWORKS, NOTHING, ComparedOptions, ComparisonOptions
-from biobgt.groups.design import check_design, confounding_notes
+from biobgt.groups.design import confounding_notes
 from biobgt.groups.features import (
     CohortFeatures,
     PlannedComparison,
     compare_measured,
-    comparison_rows,
     plan_comparison,
     subject_features,
     whole_connectivity,
@@ -204,7 +203,7 @@ def compare(
     chosen = {**asked.as_dict(), **modules.as_dict(), **entanglement.as_dict()}
     options = ComparisonOptions(first=groups[0], second=groups[1], **chosen)
     planned = plan_comparison(cohort, options)
-    check_design(planned.people.design)
+    planned.people.design.check()
     settings = whole_connectivity(cohort.kind) if options.of == NETWORKS else settings
     with results_folder(out, job=f"compare {options.of}") as folder:
         path = folder / f"compare_{options.of}.csv"
@@ -231,7 +230,7 @@ def _compare_measure(
             known = measure_each(partial(subject_features, options=options), cohort, settings, progress=progress, **run)
     measured = Measured(cohort, run["store"]).of(None, settings)
     words, found = compare_measured(measured, options, known)
-    rows = comparison_rows(found, simulated=cohort.simulated)
+    rows = found.rows(simulated=cohort.simulated)
     _write_table(rows, path)
     sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     shown = rows.sort_values("p", kind="stable")

@@ -33,7 +33,6 @@ from biobgt.model.attention import (
     load_systems_attention,
     map_correlation,
     select_attention,
-    systems_follow_modules,
 )
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.model.pretrained import TRIMMED
@@ -394,7 +393,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
     maps = dict(zip(found.titles, found.maps, strict=True))
     low, high = colour_limits(list(maps.values()))
     labels = tuple(order.labels or ())
-    follows = dict(zip(maps, systems_follow_modules(labels), strict=True)) if any(labels) else {}
+    follows = dict(zip(maps, found.follow_modules(labels), strict=True)) if any(labels) else {}
     ratios = {title: f"\nratio {one.ratio:.2f}" for title, one in follows.items()}
     # By their first names, which fit on a narrow page.
     titled = {title.split()[0].rstrip(",") + ratios.get(title, ""): matrix for title, matrix in maps.items()}

@@ -64,9 +64,7 @@ class _Difference:
 
     def numbers(self) -> "pd.DataFrame":
         """One row per feature: the test, n of both groups, covariates, permutations and seed."""
-        from biobgt.groups.features import comparison_rows
-
-        return comparison_rows(self.found, simulated=self.simulated)
+        return self.found.rows(simulated=self.simulated)
 
     @property
     def words(self) -> str:

@@ -287,10 +287,9 @@ def role_map(measured: "Measured", options: NamedModuleOptions) -> draw.Drawing:
 @figure("modularity_against_chance", "Modularity against chance", takes=NullGraphOptions)
 def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -> draw.Drawing:
     """How Q spreads over null graphs, and where the subject's lies."""
-    from biobgt.modules.structure import pool_modularity_tests
-
     subject, seeds = measured.subject, options.null_seeds
-    test = pool_modularity_tests([measured.null_modularity(options, seed) for seed in seeds])
+    first, *others = (measured.null_modularity(options, seed) for seed in seeds)
+    test = first.pooled_with(others)
     values = np.append(test.null, test.q)
     if np.isnan(values).any():
         raise InputError("Modularity is not defined in a graph without connections, so there is nothing to test.")
@@ -406,9 +405,8 @@ def small_worldness(measured: "Measured", options: SmallWorldOptions) -> draw.Dr
 
 def pooled_small_world(measured: "Measured", options: SmallWorldOptions) -> "SmallWorld":
     """The subject's graph compared with one random graph and one lattice at a time."""
-    from biobgt.modules.structure import pool_small_worlds
-
-    return pool_small_worlds([measured.null_small_world(options, seed) for seed in options.null_seeds])
+    first, *others = (measured.null_small_world(options, seed) for seed in options.null_seeds)
+    return first.pooled_with(others)
 
 
 def small_world_indices(found: "SmallWorld") -> dict[str, str]:

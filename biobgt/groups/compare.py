@@ -22,11 +22,9 @@ from biobgt.data.cohort import FEWEST_COMPARED, average_by_person
 from biobgt.groups.design import (
     ComparedPeople,
     Design,
-    check_design,
     compared_people,
-    covariate_names,
     covariates_of,
-    design_notes,
+    offered_covariates,
 )
 from biobgt.groups.permutation import group_effect
 from biobgt.hubs.measures import HUB_MEASURES, NE, EntanglementOptions
@@ -55,11 +53,6 @@ USUAL, NOTHING = "usual", "none"
 def comparable_groups(cohort: "Cohort") -> tuple[str, ...]:
     """The groups of a cohort that have enough people to be compared."""
     return tuple(group for group, size in cohort.group_people.items() if size >= FEWEST_COMPARED)
-
-
-def offered_covariates(cohort: "Cohort") -> tuple[str, ...]:
-    """All that a comparison can be adjusted for, the usual ones first."""
-    return covariate_names(cohort.table())
 
 
 def covariate_title(name: str) -> str:
@@ -210,6 +203,24 @@ class GroupComparison:
     design: Design
     notes: tuple[str, ...]
 
+    def rows(self, *, simulated: bool) -> pd.DataFrame:
+        """One row per feature that can stand alone: the test, n of both groups, covariates, permutations and seed.
+
+        ``residual_degrees`` are those of the adjusted test, ``group_explained`` is the share of the group's variance
+        that the covariates explain. The column ``simulated`` is that of the cohort.
+        """
+        table = self.table.copy()
+        for place, (group, n) in enumerate(self.n_subjects.items(), start=1):
+            table.insert(place, f"n_{group}", n)
+        return table.assign(
+            covariates=", ".join(self.covariates) or "none",
+            residual_degrees=self.design.degrees,
+            group_explained=self.design.explained,
+            permutations=self.permutations,
+            seed=self.seed,
+            simulated=simulated,
+        )
+
 
 def compare_groups(
     values: ArrayLike,
@@ -268,7 +279,7 @@ def compare_groups(
     people = compared_people(groups, subjects=subjects, between=between, covariates=covariates)
     kept = average_by_person(array[people.rows], people.owners)[people.complete]
     patients, design = people.patients, people.design
-    check_design(design)
+    design.check()
     test = partial(group_effect, patients=patients, permutations=permutations, seed=seed)
     adjusted = test(kept, nuisance=design.columns)
     effects = {"": adjusted, "_unadjusted": adjusted}
@@ -344,7 +355,7 @@ def _notes(people: ComparedPeople, n_untested: int) -> tuple[str, ...]:
     elif known is not None and len(used) < known.shape[1]:
         same = [str(name) for name in known.columns if name not in used]
         notes.append(f"Not adjusted for {', '.join(same)}, the same in all subjects.")
-    notes += design_notes(people.design)
+    notes += people.design.notes
     if n_untested:
         notes.append(f"{counted(n_untested, 'feature')} not tested: missing for a subject, or the same in all.")
     return tuple(notes)

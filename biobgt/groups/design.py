@@ -88,12 +88,13 @@ def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
     return Covariates(table, tuple(name for name in usual if name not in table))
 
 
-def covariate_names(cohort_table: pd.DataFrame) -> tuple[str, ...]:
-    """The covariates that a cohort's table offers: the usual ones, then its other columns of numbers or few words.
+def offered_covariates(cohort: Cohort) -> tuple[str, ...]:
+    """All that a comparison can be adjusted for: the usual covariates, then other columns of numbers or few words.
 
     A column with a word for nearly everybody, such as a second id, is not offered: it would take every degree of
     freedom. Nor is one whose name has a comma, which parts the names in links.
     """
+    cohort_table = cohort.table()
     usual = covariates_of(cohort_table).table
     taken = {name for names in _USUAL_NAMES.values() for name in names} | _NO_COVARIATES
     others = []
@@ -304,6 +305,56 @@ class Design:
         """The covariates that vary, in order."""
         return tuple(self.taken)
 
+    def check(self) -> None:
+        """Refuse covariates that cannot be told from the group, or that leave too few residual degrees of freedom."""
+        if not self.covariates:
+            return
+        if named := _confounded_completely(self):
+            why = "together they say which group a subject is of"
+            if len(named) == 1:
+                (name,) = named
+                one_side = f"every value of {name} has subjects of one group only"
+                why = one_side if name in self.one_group else f"{name} is one number for each group"
+            raise InputError(
+                f"The groups cannot be told apart from {listed(named)}: {why}. Leave {listed(named)} out "
+                f"({_without(named)}), or add subjects of both groups who are alike in "
+                f"{'it' if len(named) == 1 else 'them'}."
+            )
+        if self.degrees < LEAST_DEGREES:
+            n_subjects = len(self.columns)
+            by_cost = sorted(self.taken.items(), key=lambda pair: -pair[1])
+            takes = ", ".join(f"{name} takes {n} of {n_subjects}" for name, n in by_cost)
+            left, costly = self.degrees, []
+            for name, cost in by_cost:  # until enough degrees are left or no covariate remains
+                if left < LEAST_DEGREES:
+                    costly.append(name)
+                    left += cost
+            raise InputError(
+                f"{counted(n_subjects, 'subject')} with these covariates leave "
+                f"{counted(max(self.degrees, 0), 'residual degree')} of freedom, and an adjusted comparison needs at "
+                f"least {LEAST_DEGREES}: {takes}, intercept and group 2. With fewer the effect size d is inflated. "
+                f"Leave {listed(costly)} out ({_without(costly)}), or add more subjects."
+            )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say where covariates and group are confounded in part, what that does, and where d is overstated."""
+        notes = [
+            f"{_one_group_only(name, values)}: adjusted for {name}, those subjects say nothing about the group."
+            for name, values in self.one_group.items()
+        ]
+        if self.explained >= _NOTED_SHARE:
+            notes.append(
+                f"{_partly_confounded(self)}, which inflates the variance of the "
+                f"adjusted difference {1 / (1 - self.explained):.1f} times."
+            )
+        if self.degrees < LEAST_DEGREES:
+            notes.append(
+                f"With {self.degrees} residual degrees of freedom the effect size d is overstated, by about "
+                f"{percent(overstatement(self.degrees))} on average."
+            )
+        return tuple(notes)
+
 
 def group_design(covariates: pd.DataFrame | None, patients: NDArray[np.bool_]) -> Design:
     """Code covariates for a comparison of two groups and count what they take.
@@ -335,57 +386,6 @@ def group_design(covariates: pd.DataFrame | None, patients: NDArray[np.bool_]) -
         explained_by=alone,
         one_group={name: values for name, values in one_group.items() if values},
     )
-
-
-def check_design(design: Design) -> None:
-    """Refuse covariates that cannot be told from the group, or that leave too few residual degrees of freedom."""
-    if not design.covariates:
-        return
-    if named := _confounded_completely(design):
-        why = "together they say which group a subject is of"
-        if len(named) == 1:
-            (name,) = named
-            one_side = f"every value of {name} has subjects of one group only"
-            why = one_side if name in design.one_group else f"{name} is one number for each group"
-        raise InputError(
-            f"The groups cannot be told apart from {listed(named)}: {why}. Leave {listed(named)} out "
-            f"({_without(named)}), or add subjects of both groups who are alike in "
-            f"{'it' if len(named) == 1 else 'them'}."
-        )
-    if design.degrees < LEAST_DEGREES:
-        n_subjects = len(design.columns)
-        by_cost = sorted(design.taken.items(), key=lambda pair: -pair[1])
-        takes = ", ".join(f"{name} takes {n} of {n_subjects}" for name, n in by_cost)
-        left, costly = design.degrees, []
-        for name, cost in by_cost:  # until enough degrees are left or no covariate remains
-            if left < LEAST_DEGREES:
-                costly.append(name)
-                left += cost
-        raise InputError(
-            f"{counted(n_subjects, 'subject')} with these covariates leave "
-            f"{counted(max(design.degrees, 0), 'residual degree')} of freedom, and an adjusted comparison needs at "
-            f"least {LEAST_DEGREES}: {takes}, intercept and group 2. With fewer the effect size d is inflated. Leave "
-            f"{listed(costly)} out ({_without(costly)}), or add more subjects."
-        )
-
-
-def design_notes(design: Design) -> tuple[str, ...]:
-    """Say where covariates and group are confounded in part, what that does, and where d is overstated."""
-    notes = [
-        f"{_one_group_only(name, values)}: adjusted for {name}, those subjects say nothing about the group."
-        for name, values in design.one_group.items()
-    ]
-    if design.explained >= _NOTED_SHARE:
-        notes.append(
-            f"{_partly_confounded(design)}, which inflates the variance of the "
-            f"adjusted difference {1 / (1 - design.explained):.1f} times."
-        )
-    if design.degrees < LEAST_DEGREES:
-        notes.append(
-            f"With {design.degrees} residual degrees of freedom the effect size d is overstated, by about "
-            f"{percent(overstatement(design.degrees))} on average."
-        )
-    return tuple(notes)
 
 
 def overstatement(degrees: int) -> float:
@@ -529,7 +529,7 @@ def compared_people(
     Returns
     -------
     ComparedPeople
-        Whether the design can be compared with, :func:`biobgt.groups.design.check_design` says.
+        Whether the design can be compared with, :meth:`Design.check` says.
     """
     rows = pd.DataFrame({"subject": list(map(str, subjects)), "group": list(groups)})
     chosen = rows["group"].isin(between).to_numpy()

@@ -3,8 +3,8 @@
 A comparison is planned before anything is measured: :func:`plan_comparison` finds the people, counts what covariates
 take and refuses what cannot be compared. :func:`subject_features` makes a row of numbers per subject, one after the
 other on the page and many at once on the command line; :func:`compare_features` puts them to the test of
-:func:`biobgt.groups.compare_groups`, and :func:`comparison_rows` makes of it a table that says all that a reader must
-know. Several recordings of one person are averaged before the test.
+:func:`biobgt.groups.compare_groups`, and :meth:`biobgt.groups.GroupComparison.rows` makes of it a table that says all
+that a reader must know. Several recordings of one person are averaged before the test.
 """
 
 import math
@@ -95,7 +95,7 @@ class PlannedComparison:
 
 
 def plan_comparison(cohort: Cohort, options: ComparisonOptions) -> PlannedComparison:
-    """Find who is compared, adjusted for what; whether that can be done, ``check_design`` of the people's design says.
+    """Find who is compared, adjusted for what; whether that can be done, the people's design says.
 
     Covariates have no part in a comparison of modules.
     """
@@ -250,25 +250,6 @@ def compare_features(
         f"{1 / ways:.2g}."
     )
     return replace(found, notes=(*found.notes, few))
-
-
-def comparison_rows(found: GroupComparison, *, simulated: bool) -> pd.DataFrame:
-    """One row per feature that can stand alone: the test, n of both groups, covariates, permutations and seed.
-
-    ``residual_degrees`` are those of the adjusted test, ``group_explained`` is the share of the group's variance that
-    the covariates explain. The column ``simulated`` is that of the cohort.
-    """
-    table = found.table.copy()
-    for place, (group, n) in enumerate(found.n_subjects.items(), start=1):
-        table.insert(place, f"n_{group}", n)
-    return table.assign(
-        covariates=", ".join(found.covariates) or "none",
-        residual_degrees=found.design.degrees,
-        group_explained=found.design.explained,
-        permutations=found.permutations,
-        seed=found.seed,
-        simulated=simulated,
-    )
 
 
 def compare_measured(

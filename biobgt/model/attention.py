@@ -365,6 +365,11 @@ class _SystemsAttention:
     maps: NDArray[np.float64]
     auc: NDArray[np.float64]
 
+    @lru_cache(maxsize=32)  # noqa: B019 (there is one study, and it is kept)
+    def follow_modules(self, labels: tuple[str | None, ...]) -> "tuple[_FollowsModules, ...]":
+        """How well the map of each network follows modules; see :func:`_follows_modules`."""
+        return tuple(_follows_modules(one, list(labels)) for one in self.maps)
+
 
 @dataclass(frozen=True)
 class _FollowsModules:
@@ -398,12 +403,6 @@ def load_systems_attention() -> _SystemsAttention:
             maps=stored["maps"].astype(np.float64),
             auc=stored["auc"].astype(np.float64),
         )
-
-
-@lru_cache(maxsize=32)
-def systems_follow_modules(labels: tuple[str | None, ...]) -> tuple[_FollowsModules, ...]:
-    """How well the map of each network of the study follows modules; see :func:`_follows_modules`."""
-    return tuple(_follows_modules(one, list(labels)) for one in load_systems_attention().maps)
 
 
 def _follows_modules(

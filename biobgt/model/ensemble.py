@@ -22,7 +22,7 @@ from biobgt.data.quality import quality_flags
 from biobgt.model.attention import check_layer_and_head
 from biobgt.model.inputs import prepare
 from biobgt.model.installed import other_connectivity
-from biobgt.model.network import AttentionMap, BioBGT, GraphBatch, join_batches
+from biobgt.model.network import AttentionMap, BioBGT, GraphBatch
 from biobgt.model.out_of_distribution import TrainingRanges, id_hashes, position, recognised
 from biobgt.model.presets import Preset
 
@@ -297,7 +297,7 @@ def prepare_each(
             reasons.append("")
         except InputError as error:
             reasons.append(str(error))
-    return join_batches(batches) if batches else None, reasons
+    return GraphBatch.joined(batches) if batches else None, reasons
 
 
 def ensemble_tensors(members: Sequence[BioBGT]) -> Mapping[str, torch.Tensor]:

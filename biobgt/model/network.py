@@ -53,20 +53,20 @@ class GraphBatch:
         """Return the batch on a device."""
         return type(self)(*(getattr(self, field.name).to(device) for field in fields(self)))
 
+    @classmethod
+    def joined(cls, batches: "Sequence[GraphBatch]") -> Self:
+        """Put batches together, padding graphs to the largest number of regions."""
+        n = max(batch.features.shape[1] for batch in batches)
 
-def join_batches(batches: Sequence[GraphBatch]) -> GraphBatch:
-    """Put batches together, padding graphs to the largest number of regions."""
-    n = max(batch.features.shape[1] for batch in batches)
+        def padded(name: str, batch: "GraphBatch") -> Tensor:
+            values: Tensor = getattr(batch, name)
+            missing = n - values.shape[1]
+            rows = (0, missing)  # of weights the columns are regions, too
+            sides = {"features": (0, 0, *rows), "values": (0, 0, *rows), "weights": (*rows, *rows)}.get(name, rows)
+            return functional.pad(values, sides)
 
-    def padded(name: str, batch: GraphBatch) -> Tensor:
-        values: Tensor = getattr(batch, name)
-        missing = n - values.shape[1]
-        rows = (0, missing)  # of weights the columns are regions, too
-        sides = {"features": (0, 0, *rows), "values": (0, 0, *rows), "weights": (*rows, *rows)}.get(name, rows)
-        return functional.pad(values, sides)
-
-    joined = {field.name: [padded(field.name, batch) for batch in batches] for field in fields(GraphBatch)}
-    return GraphBatch(**{name: torch.cat(parts) for name, parts in joined.items()})
+        joined = {field.name: [padded(field.name, batch) for batch in batches] for field in fields(cls)}
+        return cls(**{name: torch.cat(parts) for name, parts in joined.items()})
 
 
 # Dropout whose chance is drawn one byte per number: in steps of 1/256, six times as fast as torch's own on a CPU.
@@ -103,12 +103,6 @@ class Dropout(nn.Module):
 # A vector per value would not generalise, so NE is told apart by quantile of the training subjects' values.
 
 
-def quantile_edges(entanglement: Tensor, bins: int) -> Tensor:
-    """Inner edges of quantile bins, shape (bins - 1,), from training subjects' NE of any shape."""
-    shares = torch.linspace(0, 1, bins + 1, dtype=torch.float64)[1:-1]
-    return torch.quantile(entanglement.flatten().double(), shares).float()
-
-
 class NodeImportanceEncoding(nn.Module):
     """Add to each region's features the embedding of its NE."""
 
@@ -119,6 +113,11 @@ class NodeImportanceEncoding(nn.Module):
         self.register_buffer("edges", torch.linspace(0, 1, bins + 1)[1:-1].clone())
         self.embedding = nn.Embedding(bins, width)
         nn.init.normal_(self.embedding.weight, std=0.02)
+
+    def learn_quantiles(self, entanglement: Tensor) -> None:
+        """Tell NE apart by the quantiles of training subjects' values, of any shape."""
+        shares = torch.linspace(0, 1, len(self.edges) + 2, dtype=torch.float64)[1:-1]
+        self.edges.copy_(torch.quantile(entanglement.flatten().double(), shares))
 
     def forward(self, x: Tensor, entanglement: Tensor) -> Tensor:
         """Encode.
@@ -489,10 +488,9 @@ class BioBGT(nn.Module):
 
     def standardise(self, training: GraphBatch) -> None:
         """Take the quantiles of NE and the scale of values from training subjects."""
-        edges = quantile_edges(training.entanglement, self.preset.entanglement_bins)
-        self.importance.edges.copy_(edges)
+        self.importance.learn_quantiles(training.entanglement)
         if self.preset.values == "log":
-            self.value_importance.edges.copy_(edges)
+            self.value_importance.learn_quantiles(training.entanglement)
         mean = training.values.mean(dim=0)
         self.value_mean.copy_(mean)
         self.value_spread.copy_((training.values - mean).square().mean().sqrt().clamp(min=1e-6))

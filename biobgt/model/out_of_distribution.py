@@ -82,6 +82,27 @@ class TrainingRanges:
     largest_frame: _Range | None = None
 
     @classmethod
+    def of(cls, member: BioBGT, graphs: GraphBatch, scans: Iterable[Mapping[str, float]]) -> "TrainingRanges":
+        """Where subjects lie whom a member was trained with.
+
+        Parameters
+        ----------
+        member : BioBGT
+        graphs : GraphBatch
+        scans : iterable of mapping of str to float
+            Of the same subjects, from :func:`scan_measures`.
+        """
+        means, distances = position(graphs, member)
+        scans = list(scans)
+        known = {name: np.array([scan[name] for scan in scans if name in scan]) for scan in scans for name in scan}
+        ranges = {name: _range(values) for name, values in known.items() if name != "timepoints"}
+        if "timepoints" in known:
+            lengths = known["timepoints"]
+            ranges |= {name: (ranges[name][0], max(ranges[name][1], least)) for name, least in _HARMLESS.items()}
+            ranges["timepoints"] = (int(np.quantile(lengths, _SHORTER, method="lower")), int(lengths.max()))
+        return cls(mean_correlation=_range(means), distance=_range(distances), **ranges)
+
+    @classmethod
     def from_card(cls, ranges: Mapping[str, Any]) -> "TrainingRanges":
         """Read the ranges of a card."""
         known: dict[str, Any] = {name: tuple(ends) if ends else None for name, ends in ranges.items()}
@@ -175,27 +196,6 @@ def position(graphs: GraphBatch, member: BioBGT) -> tuple[NDArray[np.float64], N
     return means.double().cpu().numpy(), spread.double().cpu().numpy()
 
 
-def training_ranges(member: BioBGT, graphs: GraphBatch, scans: Iterable[Mapping[str, float]]) -> TrainingRanges:
-    """Where subjects lie whom a member was trained with.
-
-    Parameters
-    ----------
-    member : BioBGT
-    graphs : GraphBatch
-    scans : iterable of mapping of str to float
-        Of the same subjects, from :func:`scan_measures`.
-    """
-    means, distances = position(graphs, member)
-    scans = list(scans)
-    known = {name: np.array([scan[name] for scan in scans if name in scan]) for scan in scans for name in scan}
-    ranges = {name: _range(values) for name, values in known.items() if name != "timepoints"}
-    if "timepoints" in known:
-        lengths = known["timepoints"]
-        ranges |= {name: (ranges[name][0], max(ranges[name][1], least)) for name, least in _HARMLESS.items()}
-        ranges["timepoints"] = (int(np.quantile(lengths, _SHORTER, method="lower")), int(lengths.max()))
-    return TrainingRanges(mean_correlation=_range(means), distance=_range(distances), **ranges)
-
-
 def _range(values: NDArray[np.float64]) -> _Range:
     """Both ends are a subject's own, rounded outwards: of a small cohort nobody is outside."""
     low, high = np.quantile(values, _OUTSIDE[0], method="lower"), np.quantile(values, _OUTSIDE[1], method="higher")
@@ -251,11 +251,6 @@ def id_hashes(ids: Iterable[str], salt: str) -> frozenset[str]:
     )
 
 
-def written_hashes(hashes: Iterable[str]) -> str:
-    """Hashes of ids one after the other, as a card holds them."""
-    return "".join(sorted(hashes))
-
-
 def read_hashes(text: str) -> frozenset[str]:
-    """The hashes of ids on a card."""
+    """The hashes of ids on a card, where they stand sorted, one after the other."""
     return frozenset(text[start : start + _DIGITS] for start in range(0, len(text), _DIGITS))

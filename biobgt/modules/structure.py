@@ -178,6 +178,16 @@ class ModularityTest:
             return float("nan")
         return float((1 + (self.null >= self.q - 1e-12).sum()) / (1 + len(self.null)))
 
+    def pooled_with(self, others: "Sequence[ModularityTest]") -> "ModularityTest":
+        """The test against the null graphs of tests of the same modules as well.
+
+        A test of a hundred null graphs takes seconds to minutes. Taken one null graph at a time, with seed, seed + 1
+        and so on, it can show how far it is and be stopped.
+        """
+        if any(one.refitted != self.refitted or not np.isclose(one.q, self.q, equal_nan=True) for one in others):
+            raise InputError("Tests of different modules cannot be pooled.")
+        return replace(self, null=np.concatenate([self.null, *(one.null for one in others)]))
+
 
 def modularity_test(
     graph: Graph,
@@ -221,28 +231,6 @@ def modularity_test(
         else:
             null[i] = modularity(randomised, labels, resolution=resolution)
     return ModularityTest(q=q, null=null, refitted=refit, seed=seed)
-
-
-def pool_modularity_tests(tests: Sequence[ModularityTest]) -> ModularityTest:
-    """Pool tests of the same modules against different null graphs.
-
-    A test of a hundred null graphs takes seconds to minutes. Taken one null graph at a time it can show how far it is
-    and be stopped.
-
-    Parameters
-    ----------
-    tests : sequence of ModularityTest
-        ``modularity_test(..., n_nulls=1, seed=seed + i)`` for i from 0, in order.
-
-    Returns
-    -------
-    ModularityTest
-        That of ``modularity_test(..., n_nulls=len(tests), seed=seed)``.
-    """
-    first = tests[0]
-    if any(test.refitted != first.refitted or not np.isclose(test.q, first.q, equal_nan=True) for test in tests):
-        raise InputError("Tests of different modules cannot be pooled.")
-    return replace(first, null=np.concatenate([test.null for test in tests]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,6 +353,26 @@ class SmallWorld:
         length = _ratio(self.random_path_length, self.path_length)
         return length - _ratio(self.clustering, self.lattice_clustering)
 
+    def pooled_with(self, others: "Sequence[SmallWorld]") -> "SmallWorld":
+        """The same graph against the mean over the null graphs of all, each of one random graph and one lattice.
+
+        Up to three it is what :func:`small_world` says of as many; that function makes no more than three lattices.
+        """
+        parts = (self, *others)
+        if any((one.clustering, one.path_length) != (self.clustering, self.path_length) for one in others):
+            raise InputError("Small-worldness of different graphs cannot be pooled.")
+        clustering, length, lattice = (
+            float(np.mean([getattr(part, name) for part in parts]))
+            for name in ("random_clustering", "random_path_length", "lattice_clustering")
+        )
+        return replace(
+            self,
+            random_clustering=clustering,
+            random_path_length=length,
+            lattice_clustering=lattice,
+            n_nulls=sum(part.n_nulls for part in parts),
+        )
+
 
 def small_world(graph: Graph, *, n_nulls: int = SmallWorldOptions.null_graphs, seed: int = 0) -> SmallWorld:
     """Measure small-worldness.
@@ -403,36 +411,6 @@ def small_world(graph: Graph, *, n_nulls: int = SmallWorldOptions.null_graphs, s
         n_left_out=len(weights) - len(largest),
         n_nulls=n_nulls,
         seed=seed,
-    )
-
-
-def pool_small_worlds(parts: Sequence[SmallWorld]) -> SmallWorld:
-    """Pool small-worldness of the same graph against different null graphs.
-
-    Parameters
-    ----------
-    parts : sequence of SmallWorld
-        ``small_world(graph, n_nulls=1, seed=seed + i)`` for i from 0, in order.
-
-    Returns
-    -------
-    SmallWorld
-        Against the mean over all their null graphs. Up to three it is ``small_world(graph, n_nulls=len(parts))``;
-        that function makes no more than three lattices, here there is one for each part.
-    """
-    first = parts[0]
-    if any((part.clustering, part.path_length) != (first.clustering, first.path_length) for part in parts):
-        raise InputError("Small-worldness of different graphs cannot be pooled.")
-    clustering, length, lattice = (
-        float(np.mean([getattr(part, name) for part in parts]))
-        for name in ("random_clustering", "random_path_length", "lattice_clustering")
-    )
-    return replace(
-        first,
-        random_clustering=clustering,
-        random_path_length=length,
-        lattice_clustering=lattice,
-        n_nulls=sum(part.n_nulls for part in parts),
     )
 
 

@@ -27,7 +27,6 @@ from biobgt.groups.design import (
     coded,
     covariates_of,
     design_matrix,
-    design_notes,
     one_value_per_person,
     overall_connectivity,
 )
@@ -36,7 +35,7 @@ from biobgt.groups.permutation import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.network import BioBGT
-from biobgt.model.out_of_distribution import fingerprints, id_hashes, scan_measures, training_ranges, written_hashes
+from biobgt.model.out_of_distribution import TrainingRanges, fingerprints, id_hashes, scan_measures
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import (
     CARD,
@@ -152,7 +151,7 @@ def write_model(
         "attention": attention,
         "beside_connectivity": _beside_connectivity(tests, cohort.group_people),
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
-        "familiarity": training_ranges(trained.members[0], data.graphs, map(scan_measures, cohort)).as_dict(),
+        "familiarity": TrainingRanges.of(trained.members[0], data.graphs, map(scan_measures, cohort)).as_dict(),
         **dict.fromkeys(("noise", "corruption", "motion", "nested")),
         "limits": _limits(cohort, preset, attention, results["BioBGT"]["ece"]),
         "training": {
@@ -211,7 +210,7 @@ def name_subjects(card: dict[str, Any], ids: Iterable[str]) -> None:
         Of a model, or of a network that several cohorts share.
     ids : iterable of str
     """
-    card["trained_ids"] = written_hashes(id_hashes(ids, card["sha256"]))
+    card["trained_ids"] = "".join(sorted(id_hashes(ids, card["sha256"])))
 
 
 def seal_card(folder: Path) -> dict[str, Any]:
@@ -434,7 +433,7 @@ def _rows(found: AttentionComparison, between: tuple[str, str], notes: Sequence[
         frame["permutations"] = comparison.permutations
         for group, n in comparison.n_subjects.items():
             frame[f"n_{group}"] = n
-        frame["note"] = " ".join([*notes, *design_notes(comparison.design)]).strip()
+        frame["note"] = " ".join([*notes, *comparison.design.notes]).strip()
         frames.append(frame)
     return frames
 

@@ -25,7 +25,7 @@ from biobgt.model.attention import BesideConnectivity, beside_connectivity
 from biobgt.model.calibration import calibrated, fold_temperatures
 from biobgt.model.ensemble import AT_ONCE, Ensemble, prepare_each
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
-from biobgt.model.out_of_distribution import recognised, scan_measures, training_ranges
+from biobgt.model.out_of_distribution import TrainingRanges, recognised, scan_measures
 from biobgt.model.presets import FOLDS, Preset
 from biobgt.model.pretrained import load_card, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
@@ -87,7 +87,7 @@ def check_model(
             "said of subjects left out. Name the data that it was trained on."
         )
     scans = [scan_measures(subject) for subject in cohort]
-    card["familiarity"] = training_ranges(ensemble.members[0], data.graphs, scans).as_dict()
+    card["familiarity"] = TrainingRanges.of(ensemble.members[0], data.graphs, scans).as_dict()
     if "readout" not in card and "trained_ids" not in card:  # the ids of these weights' subjects do not change
         name_subjects(card, cohort.ids)
     card |= {"noise": None, "corruption": None}
@@ -159,7 +159,7 @@ def _alone(
         ensemble,
         members=(member,),
         temperatures=(ensemble.temperatures[number],),
-        ranges=training_ranges(member, graphs[torch.tensor(rows)], (scans[row] for row in rows)),
+        ranges=TrainingRanges.of(member, graphs[torch.tensor(rows)], (scans[row] for row in rows)),
         trained_on=None,
         trained_ids=frozenset(),  # everyone here was in some member's training, though not in that of this one
         simulated=False,

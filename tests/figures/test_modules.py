@@ -76,7 +76,7 @@ def sweep_of(sweep, *, simulated=False, **chosen):
 def chance_of(test, **about):
     """Modularity beside that of null graphs."""
     measured = measured_of(null_modularity=lambda options, seed: test, **about)
-    with patch("biobgt.modules.structure.pool_modularity_tests", return_value=test):
+    with patch("biobgt.modules.structure.ModularityTest.pooled_with", return_value=test):
         return family.modularity_against_chance(measured, NullGraphOptions(null_graphs=3))
 
 

@@ -14,7 +14,6 @@ from biobgt.groups.design import complete_covariates
 from biobgt.groups.features import (
     CohortFeatures,
     compare_features,
-    comparison_rows,
     louvain_labels,
     plan_comparison,
     subject_features,
@@ -95,7 +94,7 @@ def test_rows_say_all_that_a_reader_must_know(cohort):
     features = CohortFeatures(np.arange(14.0)[:, None] ** 2, ("x",), "squares")
     held = complete_covariates(drawn.table(), ["age"])
     found = compare_features(drawn, features, ("NC", "ASD"), covariates=held.table, seed=5)
-    row = comparison_rows(found, simulated=drawn.simulated).iloc[0]
+    row = found.rows(simulated=drawn.simulated).iloc[0]
     assert (row["n_NC"], row["n_ASD"], row["covariates"], row["seed"], bool(row["simulated"])) == (7, 7, "age", 5, True)
     assert (row["mean_NC"], row["mean_ASD"]) == (13, 104)
     assert row["residual_degrees"] == 11

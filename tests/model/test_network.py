@@ -30,8 +30,6 @@ from biobgt.model.network import (
     _drop_some,
     drop_edges,
     info_nce,
-    join_batches,
-    quantile_edges,
 )
 from biobgt.model.presets import PRESETS, Preset, preset_named
 from biobgt.training.trainer import predict_logits, train_model
@@ -185,11 +183,9 @@ def test_tied_weights_make_a_symmetric_kernel():
 
 
 def test_importance_is_told_apart_by_quantile():
-    entanglement = torch.arange(100.0)
-    edges = quantile_edges(entanglement, 4)
-    assert edges.tolist() == pytest.approx([24.75, 49.5, 74.25])
     encoding = NodeImportanceEncoding(4, 3)
-    encoding.edges.copy_(edges)
+    encoding.learn_quantiles(torch.arange(100.0))
+    assert encoding.edges.tolist() == pytest.approx([24.75, 49.5, 74.25])
     x, values = torch.randn(1, 5, 3), torch.tensor([[-5.0, 10, 30, 74, 1000]])
     expected = x[0] + encoding.embedding.weight[[0, 0, 1, 2, 3]]
     torch.testing.assert_close(encoding(x, values)[0], expected)
@@ -321,7 +317,7 @@ def test_padding_leaves_the_prediction(graphs):
         graphs.mask[:3, :11],
     )
     with torch.no_grad():
-        alone, together = model.explain(few), model.explain(join_batches([few, graphs[3:6]]))
+        alone, together = model.explain(few), model.explain(GraphBatch.joined([few, graphs[3:6]]))
         expected_others = model(graphs[3:6])
     torch.testing.assert_close(together.logits[:3], alone.logits, atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(together.logits[3:], expected_others, atol=1e-5, rtol=1e-4)

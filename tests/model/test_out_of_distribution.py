@@ -13,7 +13,7 @@ from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.quality import effective_timepoints
 from biobgt.model import load_pretrained, out_of_distribution
 from biobgt.model.ensemble import OF_SIMULATED
-from biobgt.model.out_of_distribution import UNCHECKED, TrainingRanges, scan_measures, training_ranges
+from biobgt.model.out_of_distribution import UNCHECKED, TrainingRanges, scan_measures
 
 TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
 
@@ -21,7 +21,7 @@ TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
 def ranges_of(scans, monkeypatch):
     """The ranges of scans whose connectivity is all alike."""
     monkeypatch.setattr(out_of_distribution, "position", lambda *_: (np.zeros(len(scans)), np.ones(len(scans))))
-    return training_ranges(None, None, scans)
+    return TrainingRanges.of(None, None, scans)
 
 
 @pytest.fixture

@@ -25,8 +25,6 @@ from biobgt.modules.structure import (
     _mean_clustering,
     _role,
     characteristic_path_length,
-    pool_modularity_tests,
-    pool_small_worlds,
 )
 
 HALVES = [1, 1, 1, 1, 2, 2, 2, 2]
@@ -362,7 +360,8 @@ def test_pooled_modularity_test_is_the_whole_one(signed):
     weights = random_weights(20, seed=3, signed=signed)
     modules = louvain_modules(weights, runs=3)
     whole = modularity_test(weights, modules, n_nulls=6, seed=5)
-    pooled = pool_modularity_tests([modularity_test(weights, modules, n_nulls=1, seed=5 + i) for i in range(6)])
+    first, *others = (modularity_test(weights, modules, n_nulls=1, seed=5 + i) for i in range(6))
+    pooled = first.pooled_with(others)
     np.testing.assert_allclose(pooled.null, whole.null)
     assert (pooled.q, pooled.p, pooled.seed) == (whole.q, whole.p, whole.seed)
     assert pooled.z == pytest.approx(whole.z)
@@ -371,7 +370,8 @@ def test_pooled_modularity_test_is_the_whole_one(signed):
 def test_pooled_small_world_is_the_whole_one():
     weights = random_weights(16, seed=2, density=0.6)
     whole = small_world(weights, n_nulls=3, seed=4)
-    pooled = pool_small_worlds([small_world(weights, n_nulls=1, seed=4 + i) for i in range(3)])
+    first, *others = (small_world(weights, n_nulls=1, seed=4 + i) for i in range(3))
+    pooled = first.pooled_with(others)
     for name in ("sigma", "omega", "random_clustering", "random_path_length", "lattice_clustering"):
         assert getattr(pooled, name) == pytest.approx(getattr(whole, name)), name
     assert (pooled.n_nulls, pooled.seed) == (3, 4)
@@ -379,7 +379,8 @@ def test_pooled_small_world_is_the_whole_one():
 
 def test_different_questions_are_not_pooled():
     one, other = random_weights(10, seed=0), random_weights(10, seed=1)
+    tests = [modularity_test(graph, [1] * 5 + [2] * 5, n_nulls=1) for graph in (one, other)]
     with pytest.raises(InputError, match="different modules"):
-        pool_modularity_tests([modularity_test(graph, [1] * 5 + [2] * 5, n_nulls=1) for graph in (one, other)])
+        tests[0].pooled_with(tests[1:])
     with pytest.raises(InputError, match="different graphs"):
-        pool_small_worlds([small_world(graph, n_nulls=1) for graph in (one, other)])
+        small_world(one, n_nulls=1).pooled_with([small_world(other, n_nulls=1)])
