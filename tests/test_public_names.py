@@ -48,42 +48,32 @@ def test_what_the_reference_describes_works_after_one_import() -> None:
     run("\n".join(["import biobgt", *described]))
 
 
+HEAVY = {"scipy", "sklearn", "torch", "nilearn", "matplotlib", "plotly", "streamlit"}
+COMMANDS = ("info", "predict", "attention", "figure", "train", "evaluate")
+
+
 def test_importing_a_package_loads_no_library() -> None:
+    run(f"import sys, {', '.join(PACKAGES)}\nassert not {HEAVY | {'numpy', 'pandas'}} & set(sys.modules)")
+
+
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [
+        *((words, HEAVY | {"numpy", "pandas"}) for words in (["--help"], ["--version"])),
+        *(([command, "--help"], HEAVY) for command in COMMANDS),
+    ],
+)
+def test_help_loads_no_library(words: list[str], heavy: set[str]) -> None:
     run(f"""
 import sys
-for package in {PACKAGES}:
-    __import__(package)
-heavy = {{"numpy", "pandas", "scipy", "sklearn", "torch", "nilearn", "matplotlib", "plotly"}} & set(sys.modules)
-assert not heavy, f"{{heavy}} were imported"
-""")
-
-
-def test_the_list_of_commands_loads_no_library() -> None:
-    run("""
-import sys
 from biobgt.cli import main
-sys.argv = ["biobgt", "--help"]
+sys.argv = ["biobgt", *{words}]
 try:
     main()
 except SystemExit as end:
     assert not end.code
-heavy = {"numpy", "pandas", "scipy", "sklearn", "torch", "nilearn", "matplotlib", "plotly"} & set(sys.modules)
-assert not heavy, f"{heavy} were imported"
-""")
-
-
-@pytest.mark.parametrize("command", ["info", "predict", "attention", "figure", "train", "evaluate"])
-def test_help_on_a_command_draws_and_fits_nothing(command: str) -> None:
-    run(f"""
-import sys
-from biobgt.cli import main
-sys.argv = ["biobgt", "{command}", "--help"]
-try:
-    main()
-except SystemExit as end:
-    assert not end.code
-heavy = {{"scipy", "sklearn", "torch", "nilearn", "matplotlib", "plotly"}} & set(sys.modules)
-assert not heavy, f"{{heavy}} were imported"
+loaded = {heavy} & set(sys.modules)
+assert not loaded, loaded
 """)
 
 

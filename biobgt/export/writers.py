@@ -34,16 +34,14 @@ def _markdown(methods: Methods) -> str:
     for heading, paragraphs in methods.sections:
         lines += [f"## {heading}", ""]
         for about, sentences in paragraphs:
-            lines += [" ".join([*([f"**{about}.**"] if about else []), *map(_markdown_sentence, sentences)]), ""]
+            said = [f"**{about}.**"] if about else []
+            for sentence in sentences:
+                text = escape_markdown("".join(run if isinstance(run, str) else run.text for run in sentence))
+                said.append(f"**{text}**" if len(sentence) == 1 and isinstance(sentence[0], ToComplete) else text)
+            lines += [" ".join(said), ""]
     lines += ["## References", ""]
     lines += [f"- {escape_markdown(work.entry)}" for work in methods.works.values()]
     return "\n".join(lines) + f"\n\nThe same works are in {LIBRARY}.bib.\n"
-
-
-def _markdown_sentence(sentence: Sentence) -> str:
-    if len(sentence) == 1 and isinstance(sentence[0], ToComplete):
-        return f"**{escape_markdown(sentence[0].text)}**"
-    return escape_markdown("".join(run if isinstance(run, str) else run.text for run in sentence))
 
 
 # A methods section as LaTeX, with natbib's citations of the bundle's BibTeX file.
@@ -58,45 +56,14 @@ _HEAD = r"""\documentclass{article}
 \usepackage[round,semicolon]{natbib}
 \begin{document}
 """
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "'": "'",
-    "–": "--",
-    "−": "$-$",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "≠": r"$\neq$",
-    "≈": r"$\approx$",
-    "·": r"$\cdot$",
-    "√": r"$\surd$",
-    "∞": r"$\infty$",
-    "Σ": r"$\Sigma$",
-    "Δ": r"$\Delta$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "λ": r"$\lambda$",
-    "ρ": r"$\rho$",
-    "σ": r"$\sigma$",
-    "τ": r"$\tau$",
-    "ψ": r"$\psi$",
-    "ω": r"$\omega$",
-    "²": r"$^2$",
-}
+_TEXT = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
+_GREEK = {"Σ": "Sigma", "Δ": "Delta", "α": "alpha", "β": "beta", "γ": "gamma", "λ": "lambda", "ρ": "rho"}
+_GREEK |= {"σ": "sigma", "τ": "tau", "ψ": "psi", "ω": "omega"}
+_SIGNS = {"×": "times", "±": "pm", "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "·": "cdot", "√": "surd"}
+_SPECIAL = {letter: rf"\{letter}" for letter in "&%$#_{}"}
+_SPECIAL |= {letter: rf"\text{name}{{}}" for letter, name in _TEXT.items()}
+_SPECIAL |= {sign: rf"$\{name}$" for sign, name in (_GREEK | _SIGNS).items()}
+_SPECIAL |= {"–": "--", "−": "$-$", "∞": r"$\infty$", "²": "$^2$"}
 # What T1 and UTF-8 input cannot typeset: letters beyond Latin, and signs that have no entry above.
 _UNKNOWN = re.compile(r"[^\x00-\x7f\u00a0-\u017f\u2018-\u201d]")
 
