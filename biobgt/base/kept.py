@@ -1,4 +1,4 @@
-"""Results kept by their names: what under :func:`kept` is computed once, the keys, and stores in memory or nowhere.
+"""Results kept by their names: what under :func:`kept` is computed once, the keys, and a store in memory.
 
 :mod:`biobgt.results.measured` measures them; :mod:`biobgt.results.store` keeps them in a folder.
 """
@@ -160,15 +160,3 @@ class MemoryStore:
             while len(kept) >= key.most:
                 del kept[next(iter(kept))]
             kept[key] = result
-
-
-class NoStore:
-    """Keeps nothing: everything is measured whenever it is asked for."""
-
-    trouble = ""
-
-    def get(self, key: Key) -> None:
-        """Nothing is kept."""
-
-    def put(self, key: Key, result: Any) -> None:
-        """Keep nothing."""

@@ -17,7 +17,6 @@ import typer
 from biobgt import __version__
 from biobgt.base.errors import InputError, Refusal
 from biobgt.base.files import file_names, write_csv
-from biobgt.base.kept import NoStore
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted
 from biobgt.cli.arguments import (
     DeviceOption,
@@ -110,12 +109,12 @@ def attention(
 
 
 def _asked(cohort: Cohort, model: str, device: str, results: Path | None) -> "tuple[InstalledModel, Measured]":
-    """A model that can be asked about the cohort, and the cohort with what it said before; nothing is in memory."""
+    """A model that can be asked about the cohort, and the cohort with what it said before."""
     from biobgt.model.installed import installed_model
 
     chosen = replace(installed_model(model), device=device)
     chosen.ensemble.check(cohort)
-    return chosen, Measured(cohort, folder_store(results, cohort) or NoStore())
+    return chosen, Measured(cohort, folder_store(results, cohort))
 
 
 def _write_attention(measured: Measured, model: "InstalledModel", folder: Path) -> Cohort:

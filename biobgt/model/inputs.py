@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
-from biobgt.base.kept import Key, NoStore, Store
+from biobgt.base.kept import Key, MemoryStore, Store
 from biobgt.base.parallel import map_subjects
 from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import graph_from_connectivity, subject_connectivity
@@ -106,7 +106,7 @@ def prepare(
     GraphBatch
         Tensors of shape (n_subjects, n_regions, ...).
     """
-    matrices, store = [correlations(one) for one in subjects], store or NoStore()
+    matrices, store = [correlations(one) for one in subjects], store or MemoryStore()
     weights = [_graph_weights(matrix, preset) for matrix in matrices]
     for subject, graph in zip(subjects, weights, strict=True):
         if not graph.any():
