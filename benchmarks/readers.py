@@ -61,7 +61,7 @@ def _isolated_reading(folder: Path) -> list[Ratio]:
 
         def in_process(inside: Path = inside) -> None:
             here = patch("biobgt.readers.arrays.read_isolated", _read_here)
-            with here, patch("biobgt.readers.cohort.is_read_ahead", return_value=False):
+            with here, patch("biobgt.readers.cohort.reader_of", return_value=None):
                 read_cohort(inside, atlas=atlas)
 
         isolated()  # so that the process that reads is there

@@ -447,8 +447,7 @@ def sparse_file(path, *, of, place, to):
 @pytest.mark.parametrize("to", [6, 7, 5_000, 2**30, -1, -(2**30)])
 def test_sparse_indices_outside_the_matrix_are_refused(tmp_path, of, to):
     sparse_file(tmp_path / "x.mat", of=of, place=3, to=to)
-    with pytest.raises(InputError, match=r"sparse matrix 'w' is damaged|cannot be read as MATLAB|crashed on it"):
-        read(tmp_path / "x.mat")
+    refused(r"sparse matrix 'w' is damaged|cannot be read as MATLAB|crashed on it", read, tmp_path / "x.mat")
 
 
 @pytest.mark.parametrize(

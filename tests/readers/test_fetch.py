@@ -26,11 +26,21 @@ def mirror(tmp_path, rng):
         yield served
 
 
-def test_fetch_gives_a_folder_that_reads_as_a_cohort(tmp_path, mirror):
-    address, asked = mirror
+@pytest.fixture
+def fetch(tmp_path, mirror):
+    """Fetch from that server into a folder."""
+    return lambda **options: fetch_abide(tmp_path / "out", FetchOptions(mirror=mirror[0], **options))
+
+
+@pytest.fixture
+def asked(mirror):
+    return mirror[1]
+
+
+def test_fetch_gives_a_folder_that_reads_as_a_cohort(tmp_path, asked, mirror):
     seen = []
     folder = fetch_abide(
-        tmp_path / "out", FetchOptions(mirror=address), progress=lambda done, total: seen.append((done, total))
+        tmp_path / "out", FetchOptions(mirror=mirror[0]), progress=lambda done, total: seen.append((done, total))
     )
     cohort = read_cohort(folder)
     assert cohort.ids == ("Pitt_0050003", "Pitt_0050004")  # the third failed ABIDE's quality check
@@ -41,11 +51,10 @@ def test_fetch_gives_a_folder_that_reads_as_a_cohort(tmp_path, mirror):
     assert "Pitt_0050005_rois_cc200.1D" not in asked
 
 
-def test_a_second_run_fetches_only_what_is_missing(tmp_path, mirror):
-    address, asked = mirror
-    fetch_abide(tmp_path / "out", FetchOptions(mirror=address, n_subjects=1))
+def test_a_second_run_fetches_only_what_is_missing(tmp_path, fetch, asked):
+    fetch(n_subjects=1)
     asked.clear()
-    fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    fetch()
     assert asked == ["Pitt_0050004_rois_cc200.1D"]
 
 
@@ -61,8 +70,9 @@ def test_what_was_fetched_is_found_by_its_name(tmp_path, mirror, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_killed_in_the_middle_of_a_file_the_next_run_fetches_it_whole(tmp_path, mirror, monkeypatch, number):
-    address, asked = mirror
+def test_killed_in_the_middle_of_a_file_the_next_run_fetches_it_whole(
+    tmp_path, fetch, asked, mirror, monkeypatch, number
+):
     half_sent, over = threading.Event(), threading.Event()
     send = Handler.copyfile
 
@@ -77,7 +87,7 @@ def test_killed_in_the_middle_of_a_file_the_next_run_fetches_it_whole(tmp_path, 
         over.wait(60)
 
     command = "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"
-    words = ["fetch", "abide", "--out", str(tmp_path / "out"), "--mirror", address]
+    words = ["fetch", "abide", "--out", str(tmp_path / "out"), "--mirror", mirror[0]]
     (tmp_path / "temporary").mkdir()
     with monkeypatch.context() as patch:
         patch.setattr(Handler, "copyfile", send_half)
@@ -97,7 +107,7 @@ def test_killed_in_the_middle_of_a_file_the_next_run_fetches_it_whole(tmp_path, 
     assert list((tmp_path / "temporary").iterdir()) == []
     assert not list((tmp_path / "out").rglob("*_0050004_rois_cc200.1D"))
     asked.clear()
-    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    folder = fetch()
     assert set(asked) == {"Pitt_0050004_rois_cc200.1D"}
     (file,) = folder.rglob("*_0050004_rois_cc200.1D")
     assert file.read_bytes() == next((tmp_path / "server").rglob(file.name)).read_bytes()
@@ -111,13 +121,12 @@ def test_without_a_network_it_ends_with_a_sentence(tmp_path):
         fetch_abide(tmp_path, FetchOptions(mirror="http://127.0.0.1:9"))
 
 
-def test_cohort_is_of_those_asked_for_whatever_lies_in_the_folder(tmp_path, mirror):
-    address, _ = mirror
-    fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+def test_cohort_is_of_those_asked_for_whatever_lies_in_the_folder(tmp_path, fetch, mirror):
+    fetch()
     fetched, read = [], []
     cohort = abide_cohort(
         tmp_path / "out",
-        FetchOptions(mirror=address, n_subjects=1),
+        FetchOptions(mirror=mirror[0], n_subjects=1),
         name="few",
         progress=lambda *told: fetched.append(told),
         reading=lambda *told: read.append(told),
@@ -156,62 +165,55 @@ def _files(folder):
     ids=["login page", "page behind a mark", "empty", "another table", "cut"],
 )
 @pytest.mark.filterwarnings("ignore:loadtxt")
-def test_what_is_no_series_is_refused_each_time_and_the_real_one_fetched_later(tmp_path, mirror, served, what):
-    address, _ = mirror
+def test_what_is_no_series_is_refused_each_time_and_the_real_one_fetched_later(tmp_path, fetch, served, what):
     real = (tmp_path / "server" / SERIES).read_bytes()
     (tmp_path / "server" / SERIES).write_text(served, encoding="utf-8")
     for _ in range(2):
-        with pytest.raises(InputError, match=f"'Pitt_0050003_rois_cc200.1D' {what}, and was not kept.*login page"):
-            fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+        refused(f"'Pitt_0050003_rois_cc200.1D' {what}, and was not kept.*login page", fetch)
         assert not [name for name in _files(tmp_path / "out") if name.endswith(".1D")]
     (tmp_path / "server" / SERIES).write_bytes(real)
-    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    folder = fetch()
     assert read_cohort(folder).ids == ("Pitt_0050003", "Pitt_0050004")
 
 
-def test_a_login_page_instead_of_the_phenotypes(tmp_path, mirror):
-    address, _ = mirror
+def test_a_login_page_instead_of_the_phenotypes(tmp_path, fetch):
     real = (tmp_path / "server" / TABLE).read_bytes()
     (tmp_path / "server" / TABLE).write_text(LOGIN)
     for _ in range(2):
-        with pytest.raises(InputError, match=f"'{TABLE}' is a web page, and was not kept"):
-            fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+        refused(f"'{TABLE}' is a web page, and was not kept", fetch)
         assert TABLE not in _files(tmp_path / "out")
     (tmp_path / "server" / TABLE).write_bytes(real)
-    assert len(read_cohort(fetch_abide(tmp_path / "out", FetchOptions(mirror=address)))) == 2
+    assert len(read_cohort(fetch())) == 2
 
 
-def test_a_page_that_an_earlier_run_kept_is_fetched_again(tmp_path, mirror):
-    address, asked = mirror
+def test_a_page_that_an_earlier_run_kept_is_fetched_again(tmp_path, fetch, asked):
     kept = tmp_path / "out" / "ABIDE_pcp" / "cpac" / "filt_global" / "Pitt_0050003_rois_cc200.1D"
     kept.parent.mkdir(parents=True)
     kept.write_text(LOGIN)
-    fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    fetch()
     assert "Pitt_0050003_rois_cc200.1D" in asked
     assert kept.read_bytes() == (tmp_path / "server" / SERIES).read_bytes()
 
 
-def test_a_series_that_changed_since_is_fetched_again_and_kept_beside(tmp_path, mirror):
-    address, asked = mirror
-    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+def test_a_series_that_changed_since_is_fetched_again_and_kept_beside(tmp_path, fetch, asked):
+    folder = fetch()
     file = next(folder.rglob("Pitt_0050003*.1D"))
     came = file.read_bytes()
     changed = came.replace(b"1", b"2", 1) if came.count(b"1") else came + b"\n"
     file.write_bytes(changed)
     asked.clear()
-    fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    fetch()
     assert asked == ["Pitt_0050003_rois_cc200.1D"]
     assert file.read_bytes() == came
     assert file.with_name(file.name + ".changed").read_bytes() == changed
     assert read_cohort(folder).ids == ("Pitt_0050003", "Pitt_0050004")
 
 
-def test_files_that_nilearn_fetched_before_are_kept_and_a_damaged_record_is_made_again(tmp_path, mirror):
-    address, asked = mirror
-    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+def test_files_that_nilearn_fetched_before_are_kept_and_a_damaged_record_is_made_again(tmp_path, fetch, asked):
+    folder = fetch()
     (folder / "fetched.json").write_text('{"cut')
     asked.clear()
-    fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    fetch()
     assert asked == []
     recorded = json.loads((folder / "fetched.json").read_text())
     series = next(folder.rglob("Pitt_0050004*.1D"))
@@ -220,8 +222,7 @@ def test_files_that_nilearn_fetched_before_are_kept_and_a_damaged_record_is_made
 
 
 @pytest.mark.parametrize("declared", [True, False], ids=["told", "untold"])
-def test_a_server_that_sends_without_end_is_left(tmp_path, mirror, monkeypatch, declared):
-    address, _ = mirror
+def test_a_server_that_sends_without_end_is_left(tmp_path, fetch, monkeypatch, declared):
     sent = []
 
     def send_on(handler):
@@ -236,14 +237,12 @@ def test_a_server_that_sends_without_end_is_left(tmp_path, mirror, monkeypatch, 
 
     monkeypatch.setattr(Handler, "do_GET", send_on)
     monkeypatch.setenv("BIOBGT_MAX_FETCH_BYTES", str(2**20))
-    with pytest.raises(InputError, match=r"at most 1 MB are read.*BIOBGT_MAX_FETCH_BYTES"):
-        fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    refused(r"at most 1 MB are read.*BIOBGT_MAX_FETCH_BYTES", fetch)
     assert len(sent) < 2**14
     assert _files(tmp_path / "out") == []
 
 
-def test_a_server_that_sends_a_byte_now_and_then_is_left(tmp_path, mirror, monkeypatch):
-    address, _ = mirror
+def test_a_server_that_sends_a_byte_now_and_then_is_left(tmp_path, fetch, monkeypatch):
     over = threading.Event()
 
     def send_slowly(handler):
@@ -256,24 +255,21 @@ def test_a_server_that_sends_a_byte_now_and_then_is_left(tmp_path, mirror, monke
     monkeypatch.setattr(Handler, "do_GET", send_slowly)
     monkeypatch.setenv("BIOBGT_MAX_FETCH_SECONDS", "1")
     try:
-        with pytest.raises(InputError, match=r"was not there after 1 seconds.*BIOBGT_MAX_FETCH_SECONDS"):
-            fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+        refused(r"was not there after 1 seconds.*BIOBGT_MAX_FETCH_SECONDS", fetch)
     finally:
         over.set()
     assert _files(tmp_path / "out") == []
 
 
-def test_a_table_cannot_name_files_elsewhere(tmp_path, mirror):
-    address, asked = mirror
+def test_a_table_cannot_name_files_elsewhere(tmp_path, fetch, asked):
     table = tmp_path / "server" / TABLE
     table.write_text(table.read_text().replace("Pitt_0050004", "../../../Pitt_0050004"))
-    folder = fetch_abide(tmp_path / "out", FetchOptions(mirror=address))
+    folder = fetch()
     assert asked == [TABLE, "Pitt_0050003_rois_cc200.1D"]
     assert read_cohort(folder).ids == ("Pitt_0050003",)
 
 
 def test_a_file_that_ends_early_is_not_kept(tmp_path, mirror, monkeypatch):
-    address, _ = mirror
 
     def send_less(handler):
         handler.send_response(200)
@@ -282,5 +278,5 @@ def test_a_file_that_ends_early_is_not_kept(tmp_path, mirror, monkeypatch):
         handler.wfile.write(b",SUB_ID,FILE_ID\n")
 
     monkeypatch.setattr(Handler, "do_GET", send_less)
-    refused("ended early", fetch_abide, tmp_path / "out", FetchOptions(mirror=address))
+    refused("ended early", fetch_abide, tmp_path / "out", FetchOptions(mirror=mirror[0]))
     assert _files(tmp_path / "out") == []

@@ -127,8 +127,7 @@ def test_more_confounds_than_volumes_get_a_sentence(tmp_path, with_confounds):
         "_space-MNI152NLin2009cAsym_desc-preproc_bold.nii.gz", "_desc-confounds_timeseries.tsv"
     )
     pd.read_csv(confounds, sep="\t").head(20).to_csv(confounds, sep="\t", index=False)
-    with pytest.raises(InputError, match="leaves no signal"):
-        read_image(short, labels=tmp_path / "labels.nii.gz", confounds="simple")
+    refused("leaves no signal", read_image, short, labels=tmp_path / "labels.nii.gz", confounds="simple")
 
 
 @pytest.mark.parametrize("strategy", ["simple", "scrubbing", "compcor"])
@@ -228,8 +227,7 @@ def test_an_image_whose_first_volume_is_empty_is_read(tmp_path, image_path, sign
 
 def test_a_small_image_of_bytes_that_would_be_large_in_single_precision_is_refused(tmp_path, image_path):
     air = save_image(tmp_path / "air.nii.gz", np.zeros((128, 128, 64, 18), np.uint8))
-    with pytest.raises(InputError, match=r"'air\.nii\.gz' would grow from .* to 72 MB"):
-        read_image(air, labels=tmp_path / "labels.nii.gz")
+    refused(r"'air\.nii\.gz' would grow from .* to 72 MB", read_image, air, labels=tmp_path / "labels.nii.gz")
 
 
 @pytest.mark.parametrize("beyond_mm", [-6, -1, 3, 5.5])
