@@ -54,9 +54,12 @@ def test_a_damaged_correlation_matrix_is_refused_not_read_as_series(rng):
     refused(r"not symmetric: 0.99 from region 4 to 8|and 0.99 back", interpret, Reading(matrix))
 
 
-def test_values_without_any_sign_of_time_suggest_nothing(rng):
+def test_values_without_any_sign_of_time_suggest_nothing_and_the_chosen_atlas_decides(rng):
+    values = rng.standard_normal((116, 200))
     with pytest.raises(ChoiceNeeded, match="too close to suggest which are the time points"):
-        interpret(Reading(rng.standard_normal((150, 116))))
+        interpret(Reading(values))
+    np.testing.assert_array_equal(interpret(Reading(values), n_regions=116).values, values.T)
+    np.testing.assert_array_equal(interpret(Reading(values), n_regions=200).values, values)
 
 
 def test_the_chosen_atlas_does_not_settle_what_the_values_speak_against(bold):
@@ -70,26 +73,24 @@ def test_the_chosen_atlas_does_not_settle_what_the_values_speak_against(bold):
     assert (measured.values.shape, measured.orientation_by) == ((100, 200), "the user")
 
 
-def test_orientation_by_the_chosen_atlas(rng):
-    values = rng.standard_normal((116, 200))
-    np.testing.assert_array_equal(interpret(Reading(values), n_regions=116).values, values.T)
-    np.testing.assert_array_equal(interpret(Reading(values), n_regions=200).values, values)
-
-
 def test_names_over_columns_or_before_rows_say_that_these_are_regions(rng):
     values, names = rng.standard_normal((200, 112)), tuple(f"r{i}" for i in range(112))
     np.testing.assert_array_equal(interpret(Reading(values, region_names=names)).values, values)
     np.testing.assert_array_equal(interpret(Reading(values.T, row_names=names)).values, values)
 
 
-def test_region_counts_before_the_atlas_is_known(rng):
-    assert Reading(rng.standard_normal((150, 200))).region_counts == {150, 200}
-    named = Reading(rng.standard_normal((150, 200)), file_name=read_name(Path("study_cc200.npy")))
-    assert named.region_counts == {200}
-    assert Reading(rng.standard_normal((116, 200))).region_counts == {116, 200}
-    assert Reading(rng.standard_normal((112, 150))).region_counts == {112, 150}
-    assert Reading(rng.standard_normal((112, 150)), orientation="region-time").region_counts == {112}
-    assert Reading(correlation(7, rng)).region_counts == {7}
+@pytest.mark.parametrize(
+    ("shape", "said", "counts"),
+    [
+        ((150, 200), {}, {150, 200}),
+        ((150, 200), {"file_name": read_name(Path("study_cc200.npy"))}, {200}),
+        ((116, 200), {}, {116, 200}),
+        ((112, 150), {"orientation": "region-time"}, {112}),
+        ((7, 7), {}, {7}),
+    ],
+)
+def test_region_counts_before_the_atlas_is_known(rng, shape, said, counts):
+    assert Reading(rng.standard_normal(shape), **said).region_counts == counts
 
 
 def test_regions_missing_throughout_are_zero_and_named(rng):
@@ -194,25 +195,30 @@ def test_hcps_glasser_files_are_put_in_order_by_their_names(tmp_path, rng):
     assert question(tmp_path, options=SERIES).choices == ("glasser360", "glasser360_hcp", "unknown")
 
 
-def test_an_xcpd_tree_of_4s(tmp_path, rng):
-    atlas = load_atlas("4s256")
+XCPD = "sub-01_task-rest_space-MNI152NLin2009cAsym_seg-4S256Parcels_stat-mean_timeseries.tsv"
+
+
+@pytest.mark.parametrize(
+    ("name", "regions", "atlas", "by"),
+    [
+        (XCPD, "4s256", "4s256", "the BIDS entity seg-4S256Parcels and the region names"),
+        ("sub-01_seg-Gordon_timeseries.tsv", range(333), "gordon333", "the BIDS entity seg-Gordon"),
+        ("sub-01_seg-ours_timeseries.tsv", "schaefer200", "schaefer200", "the region names"),
+        ("sub-01_seg-ours_timeseries.tsv", range(200), "unknown200", "the BIDS entity seg-ours"),
+        ("sub-01.csv", range(156), "4s156", "the number of regions alone"),
+    ],
+)
+def test_an_entity_decides_then_the_names_then_a_number_that_one_atlas_has(tmp_path, rng, name, regions, atlas, by):
     folder = tmp_path / "sub-01" / "func"
     folder.mkdir(parents=True)
-    name = "sub-01_task-rest_space-MNI152NLin2009cAsym_seg-4S256Parcels_stat-mean_timeseries.tsv"
-    written = series(rng, atlas.regions, folder / name)
-    cohort = read_cohort(tmp_path)
-    assert cohort.atlas is atlas
-    assert cohort.atlas_decided_by == "the BIDS entity seg-4S256Parcels and the region names"
+    names = load_atlas(regions).regions if isinstance(regions, str) else regions
+    written = series(rng, names, folder / name, header=isinstance(regions, str))
+    cohort = read_cohort(tmp_path, options=SERIES)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == (atlas, by)
     np.testing.assert_allclose(cohort["sub-01"].series, written, atol=1e-7)
 
 
-def test_a_bids_entity_decides_where_names_say_nothing(tmp_path, rng):
-    series(rng, range(333), tmp_path / "sub-01_seg-Gordon_timeseries.tsv", header=False)
-    cohort = read_cohort(tmp_path)
-    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("gordon333", "the BIDS entity seg-Gordon")
-
-
-def test_an_entity_that_leaves_the_order_open_is_a_question_between_the_two(tmp_path, rng):
+def test_an_entity_that_leaves_the_order_open_or_contradicts_the_names_is_a_question(tmp_path, rng):
     path = tmp_path / "sub-01_atlas-Schaefer200_timeseries.tsv"
     series(rng, range(200), path, header=False)
     assert question(tmp_path).choices == ("schaefer200", "schaefer200_17", "unknown"), "CC200 is out"
@@ -220,24 +226,13 @@ def test_an_entity_that_leaves_the_order_open_is_a_question_between_the_two(tmp_
     cohort = read_cohort(tmp_path)
     assert cohort.atlas.name == "schaefer200_17"
     assert cohort.atlas_decided_by == "the BIDS entity atlas-Schaefer200 and the region names"
-
-
-def test_an_entity_and_names_that_contradict_one_another_are_a_question(tmp_path, rng):
-    path = tmp_path / "sub-01_atlas-CC200_timeseries.tsv"
-    series(rng, load_atlas("schaefer200").regions, path)
+    path.unlink()
+    series(rng, load_atlas("schaefer200").regions, tmp_path / "sub-01_atlas-CC200_timeseries.tsv")
     asked = question(tmp_path)
     assert "Craddock CC200 (by the BIDS entity atlas-CC200)" in asked.question
     assert "Schaefer 200, 7-network order (by the region names)" in asked.question
     cohort = read_cohort(tmp_path, atlas="schaefer200")
     assert cohort.atlas_decided_by == "the user, against the BIDS entity atlas-CC200"
-
-
-def test_an_entity_that_is_not_known_leaves_it_to_the_names(tmp_path, rng):
-    path = tmp_path / "sub-01_seg-ours_timeseries.tsv"
-    series(rng, load_atlas("schaefer200").regions, path)
-    assert read_cohort(tmp_path).atlas.name == "schaefer200"
-    series(rng, range(200), path, header=False)
-    assert read_cohort(tmp_path).atlas.name == "unknown200"
 
 
 def test_a_label_table_beside_the_file_names_its_columns(tmp_path, rng):
@@ -271,12 +266,6 @@ def test_a_label_table_of_another_size_or_that_cannot_be_read_says_nothing(tmp_p
     assert question(tmp_path, options=SERIES).option == "atlas"
     (tmp_path / "a_dseg.tsv").write_text("index\n")
     assert question(tmp_path, options=SERIES).option == "atlas"
-
-
-def test_the_number_decides_only_where_one_atlas_has_it(tmp_path, rng):
-    series(rng, range(156), tmp_path / "s1.csv", header=False)
-    cohort = read_cohort(tmp_path, options=SERIES)
-    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("4s156", "the number of regions alone")
 
 
 def test_spheres_need_the_places_of_all_regions(tmp_path):
@@ -537,17 +526,13 @@ def test_layout_of_cni_needs_its_phenotypes_beside_it(tmp_path, bold):
     assert cohort.subjects[0].source.options["orientation decided by"] == "the layout of CNI-2019"
 
 
-def test_evidence_on_a_slow_wave_checked_by_hand():
+def test_evidence_checked_by_hand_is_not_misled_by_levels_of_regions(bold):
     """Rows are time: 0, 1, 0, -1, 0 has a lag-1 product sum of 0; a ramp -2…2 has 4 of 10."""
     ramp = np.arange(-2.0, 3.0)
     assert _autocorrelations(np.outer(ramp, [1.0, -2.0, 1.0])) == pytest.approx((4 / 10, -4 / 6))
     assert _suggested((0.5, 0.45)) is None
-
-
-def test_evidence_is_not_misled_by_levels_of_regions(bold):
     values = bold(150, 116) + 500 * np.linspace(1, 3, 116)
     assert _suggested(_autocorrelations(values)) == "time-region"
-    assert _suggested(_autocorrelations(values.T)) == "region-time"
     values[:, 3] = np.nan
     assert _suggested(_autocorrelations(values.T)) == "region-time"
 
