@@ -92,31 +92,33 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
+def _unfinished_file(path: Path) -> Iterator[tuple[int, Path]]:
+    """An open file beside ``path`` that only its owner can read; nothing is left of it where something fails."""
+    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED_SUFFIX)
+    try:
+        yield handle, Path(name)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+@contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
     """Yield a file beside ``path`` for a library to write; it becomes ``path`` once it is on the disk.
 
     It is locked as long as this process lives, so that the next one clears what a killed one left.
     """
     _clear_abandoned(path)
-    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED_SUFFIX)
-    unfinished = Path(name)
-    lock = os.fdopen(handle)
-    if not hold(lock):
-        lock.close()  # Windows moves no file that is open
-    try:
+    with _unfinished_file(path) as (handle, unfinished), os.fdopen(handle) as lock:
+        if not hold(lock):
+            lock.close()  # Windows moves no file that is open
         yield unfinished
         mask = os.umask(0)
         os.umask(mask)
-        # mkstemp makes it for its owner alone
         unfinished.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~mask)
         sync(unfinished)
         unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink()
-        raise
-    finally:
-        lock.close()
 
 
 @contextmanager
@@ -126,16 +128,10 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
     Folders that are made are the owner's, too.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=UNFINISHED_SUFFIX)
-    unfinished = Path(name)
-    try:
+    with _unfinished_file(path) as (handle, unfinished):
         with os.fdopen(handle, "wb") as stream:
             yield stream
         unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink()
-        raise
 
 
 def read_private(path: Path, most: int) -> bytes:

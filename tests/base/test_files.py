@@ -180,7 +180,7 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     assert not any(cell.startswith("=") for row in numbers for cell in row)
     assert any(cell == f"'{name}" for row in numbers for cell in row)
     methods = methods_of([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
-    words = _captions_text([files], ["one"]) + methods_files(methods, "one", "one")["one.md"].decode()
+    words = _captions_text([files], ["one"], None) + methods_files(methods, "one", "one")["one.md"].decode()
     assert "img" in words
     assert "<img" not in MarkdownIt().render(words)
     assert "<b>" not in MarkdownIt().render(words)
