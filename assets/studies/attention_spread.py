@@ -25,9 +25,9 @@ from scipy.stats import spearmanr, trim_mean
 from biobgt.data.cohort import Cohort
 from biobgt.groups import compare_groups
 from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder, people_summary
-from biobgt.training.cards import check_same_attention, measure_again
+from biobgt.training.cards import measure_again
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.folds import LabelledGraphs, label_graphs, out_of_fold_attention
+from biobgt.training.folds import LabelledGraphs, check_same_attention, label_graphs, out_of_fold_attention
 
 SPREAD = Path(__file__).with_name("attention_spread.csv")
 CAUSES = Path(__file__).with_name("attention_spread_causes.csv")

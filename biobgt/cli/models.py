@@ -150,9 +150,9 @@ def card(
     biobgt card --model my-model --words-only
     """
     from biobgt.model.pretrained import CARD, GROUPS, WEIGHTS, load_card, load_groups, load_pretrained, model_folder
-    from biobgt.training.cards import check_same_attention, measure_again, measure_shared_again, write_words
+    from biobgt.training.cards import measure_again, measure_shared_again, write_words
     from biobgt.training.cohorts import join_training_cohorts, protocol_splits
-    from biobgt.training.folds import out_of_fold_attention
+    from biobgt.training.folds import check_same_attention, out_of_fold_attention
     from biobgt.training.options import CROSS_VALIDATION
 
     known, folder = load_card(model), model_folder(model)

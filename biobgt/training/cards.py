@@ -3,6 +3,7 @@
 import json
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
@@ -15,22 +16,18 @@ from numpy.typing import NDArray
 from safetensors.torch import save_file
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically, write_csv
+from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.cohort import Cohort, average_by_person, people_in_order
-from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.quality import OVERALL_CONNECTIVITY
-from biobgt.groups import compare_attention
 from biobgt.groups.compare import PERMUTATIONS
 from biobgt.groups.design import (
     LEAST_DEGREES,
     coded,
     covariates_of,
     design_matrix,
-    one_value_per_person,
     overall_connectivity,
 )
-from biobgt.groups.features import AttentionComparison
 from biobgt.groups.permutation import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import ensemble_tensors
@@ -43,28 +40,36 @@ from biobgt.model.pretrained import (
     GROUPS,
     SPREAD_FILE,
     TESTS,
-    TRIMMED,
     WEIGHTS,
-    GroupResults,
     load_card,
     weights_file,
 )
 from biobgt.modules.partition import module_blocks
 from biobgt.training.card_text import CardText, say
 from biobgt.training.cohorts import DATASETS, JoinedCohorts, folds_words
-from biobgt.training.evaluation import baselines_out_of_fold, paired_auc, rounded, summarise
-from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, describe_members
-from biobgt.training.metrics import METRICS, bootstrap_intervals, calibration_error_by_chance, classification_metrics
+from biobgt.training.evaluation import baselines_out_of_fold, summarise
+from biobgt.training.folds import (
+    LabelledGraphs,
+    TrainedEnsemble,
+    describe_members,
+    group_tests,
+    write_group_tests,
+    write_groups,
+    write_tests,
+)
+from biobgt.training.metrics import (
+    METRICS,
+    bootstrap_intervals,
+    calibration_error_by_chance,
+    classification_metrics,
+    paired_difference,
+)
 from biobgt.training.options import ADSIM
 from biobgt.training.splits import Split
-from biobgt.training.trainer import with_readout
 
 _FORMAT = 1
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")
 _CALIBRATED = 0.05  # a larger calibration error is among the limits
-# Group means are stored with 16 bits, so that they differ from those computed again by one in two thousand.
-_SAME_ATTENTION = 2e-3
-_NO_TESTS = ["feature", "family", "between", "covariates", "n_subjects", "permutations"]
 
 
 def write_model(
@@ -110,13 +115,13 @@ def write_model(
     make_folder(folder)
     if readout is None:
         _write_weights(folder, trained.members, data)
-    _write_groups(folder, data, trained)
-    tests = _write_tests(folder, cohort, data, trained.mean_attention, trained.contrast.mean(axis=(1, 2)))
+    write_groups(folder, data, trained)
+    tests = write_group_tests(folder, cohort, data, trained.mean_attention, trained.contrast.mean(axis=(1, 2)))
     probabilities = {"BioBGT": trained.probabilities, **linear}
     results = {
         model: measured(data.labels, values, data.groups, cohort.persons) for model, values in probabilities.items()
     }
-    paired = {"paired": paired_auc(data, probabilities, splits)} if splits else {}
+    paired = {"paired": _paired_auc(data, probabilities, splits)} if splits else {}
     attention, persons = {}, np.array(data.persons)
     for label, group in enumerate(data.groups):
         own = data.labels == label
@@ -273,7 +278,7 @@ def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
     """Put the summary of ``results.csv`` on the card in a folder, and write it again."""
     card, rows = load_card(folder), []
     for row in summarise(results).to_dict("records"):
-        metrics = {m: {"mean": rounded(row[f"{m} mean"]), "sd": rounded(row[f"{m} std"])} for m in METRICS}
+        metrics = {m: {"mean": _rounded(row[f"{m} mean"]), "sd": _rounded(row[f"{m} std"])} for m in METRICS}
         rows.append({"protocol": row["protocol"], "model": row["model"], "splits": int(row["splits"]), **metrics})
     card["evaluation"] = rows
     write_card(folder, card)
@@ -290,6 +295,30 @@ def write_words(folder: Path, card: Mapping[str, Any]) -> None:
     """Write anew what follows from a card's numbers: its first line, and the README."""
     # A network has no results of its own, but its readouts have.
     write_card(folder, {**card, "headline": CardText(card).headline} if "results" in card else card)
+
+
+def _paired_auc(
+    data: LabelledGraphs, probabilities: Mapping[str, NDArray[np.float64]], splits: Sequence[Split]
+) -> dict[str, dict[str, float | None]]:
+    """AUC of the model minus that of each linear model, fold by fold, as a card holds it.
+
+    The interval is corrected for training sets that overlap; the first of the out-of-fold probabilities is the model's.
+    """
+    by_fold = {
+        name: [
+            classification_metrics(data.labels[split.test], values[split.test], data.groups)["auc"] for split in splits
+        ]
+        for name, values in probabilities.items()
+    }
+    (own, *others), ratio = by_fold, sum(len(one.test) for one in splits) / sum(len(one.train) for one in splits)
+    found = {other: paired_difference(by_fold[own], by_fold[other], test_train_ratio=ratio) for other in others}
+    names = {"difference": "mean", "low": "corrected_low", "high": "corrected_high"}
+    return {other: {key: _rounded(one[name]) for key, name in names.items()} for other, one in found.items()}
+
+
+def _rounded(value: float) -> float | None:
+    """A number as a card holds it; None where it is not defined."""
+    return round(float(value), 4) if np.isfinite(value) else None
 
 
 def measured(
@@ -315,228 +344,10 @@ def measured(
     table = {}
     for metric, interval in found.items():
         # Resampled subjects repeat, which makes a calibration error look larger than it is: no interval for it.
-        low, high = (None, None) if metric == "ece" else (rounded(interval.low), rounded(interval.high))
-        table[metric] = {"value": rounded(interval.value), "low": low, "high": high}
-    table["ece"]["by_chance"] = rounded(calibration_error_by_chance(probabilities))
+        low, high = (None, None) if metric == "ece" else (_rounded(interval.low), _rounded(interval.high))
+        table[metric] = {"value": _rounded(interval.value), "low": low, "high": high}
+    table["ece"]["by_chance"] = _rounded(calibration_error_by_chance(probabilities))
     return table
-
-
-# What an ensemble attends to, compared between the groups it was trained on: over people, out of fold.
-#
-# Attention is made from connectivity, so that a group with stronger connectivity overall differs in attention, too.
-# Every test is made with mean |FC| among the covariates and without, and stands as two rows that say so; in each row
-# stand beside it the connectivity of the same block, and the test given that connectivity. From a model's weights and
-# its cohort the tests can be made again without training: fold i's member meets fold i's test subjects.
-
-
-def group_tests(
-    cohort: Cohort,
-    data: LabelledGraphs,
-    attention: NDArray[np.float32],
-    *,
-    pairs: Sequence[tuple[str, str]] | None = None,
-) -> pd.DataFrame:
-    """Compare attention between every two groups over people, block by block, adjusted for covariates.
-
-    Whoever has recordings in both groups is left out of the test between them. Covariates that would leave too few
-    residual degrees of freedom or too few people, or are confounded with the group, are not adjusted for; the note says
-    so. Two groups of which one has fewer than two people left are not compared.
-
-    Parameters
-    ----------
-    cohort : Cohort
-        With phenotypes, for the covariates.
-    data : LabelledGraphs
-        Of the same subjects in the same order.
-    attention : ndarray, shape (n_subjects, n_regions, n_regions)
-        Out of fold, mean over layers and heads.
-    pairs : sequence of (str, str), optional
-        The groups to compare; every two by default.
-
-    Returns
-    -------
-    DataFrame
-        For every pair of groups one row per block and one for the contrast, with overall connectivity (mean |FC|)
-        adjusted for, and the same rows without; in each, columns ending in ``_of_fc`` test the connectivity of the same
-        block, and in ``_given_fc`` attention given it. ``between`` names the two groups, ``covariates`` what was
-        adjusted for, ``n_<group>`` says how many people of each were used, ``permutations`` how many were drawn,
-        ``note`` what must be known of the design. Without a row where the atlas has no functional modules.
-    """
-    if not cohort.atlas.labels:
-        return pd.DataFrame(columns=_NO_TESTS)
-    groups = np.array([data.groups[label] for label in data.labels])
-    frames: list[pd.DataFrame] = []
-    persons = np.array(cohort.persons)
-    correlations = np.stack([subject_connectivity(subject).astype(np.float32) for subject in cohort])
-    covariates, disagreements = one_value_per_person(covariates_of(cohort.table()).table, cohort.persons)
-    for between in combinations(data.groups, 2) if pairs is None else pairs:
-        # Whoever has recordings in both groups, as one who converts from MCI to AD has, is left out.
-        both = np.intersect1d(*(persons[groups == name] for name in between))
-        owners = [None if who in both else str(group) for group, who in zip(groups, persons, strict=True)]
-        # One cohort may lack what another has.
-        own = pd.Series(owners, dtype=object)
-        told = [name for name in covariates if all(covariates[name][own == group].notna().any() for group in between)]
-        compared = _compare(cohort, attention, correlations, owners, between, covariates[told])
-        if compared is None:
-            continue
-        found, refused = compared
-        for comparison in (found, found.without_connectivity):
-            if comparison is not None:
-                frames += _rows(comparison, between, [refused, *disagreements])
-    if not frames:
-        return pd.DataFrame(columns=_NO_TESTS)
-    tests = pd.concat(frames, ignore_index=True)
-    counts = [name for group in data.groups if (name := f"n_{group}") in tests]
-    return tests.astype(dict.fromkeys(counts, "Int64"))  # empty, and no decimals, where a group was not compared
-
-
-def _compare(
-    cohort: Cohort,
-    attention: NDArray[np.float32],
-    correlations: NDArray[np.float32],
-    owners: list[str | None],
-    between: tuple[str, str],
-    covariates: pd.DataFrame,
-) -> tuple[AttentionComparison, str] | None:
-    """Compare with as many covariates as the design allows, and say why others were left out.
-
-    None where there is nothing to compare even without covariates: too few people, or no two regions with modules.
-    """
-    labels = cohort.atlas.labelling(next(iter(cohort.atlas.labels)))
-    strength, refused = overall_connectivity(cohort), ""
-    for known, overall in ((covariates, strength), (None, strength), (None, None)):
-        try:
-            found = compare_attention(
-                attention,
-                labels,
-                owners,
-                subjects=cohort.persons,
-                between=between,
-                covariates=known,
-                overall_connectivity=overall,
-                connectivity=correlations,
-            )
-        except InputError as error:  # of the design, or of who has all covariates
-            refused = refused or f"Not adjusted for all covariates. {error}"
-        else:
-            return found, refused
-    return None
-
-
-def _rows(found: AttentionComparison, between: tuple[str, str], notes: Sequence[str]) -> list[pd.DataFrame]:
-    """The tests of two groups, each row complete in itself."""
-    frames = []
-    for family, comparison in (("block", found.blocks), ("contrast", found.contrast)):
-        frame = comparison.table.assign(family=family, between=" - ".join(between))
-        frame["covariates"] = ", ".join(comparison.covariates)
-        frame["n_subjects"] = sum(comparison.n_subjects.values())
-        frame["permutations"] = comparison.permutations
-        for group, n in comparison.n_subjects.items():
-            frame[f"n_{group}"] = n
-        frame["note"] = " ".join([*notes, *comparison.design.notes]).strip()
-        frames.append(frame)
-    return frames
-
-
-def check_same_attention(attention: NDArray[np.float32], data: LabelledGraphs, known: GroupResults) -> None:
-    """Refuse attention that is not the model's own: other subjects, other folds or other weights made it.
-
-    Parameters
-    ----------
-    attention : ndarray, shape (n_subjects, n_regions, n_regions)
-        Out of fold, mean over layers and heads.
-    data : LabelledGraphs
-        Of the same subjects in the same order.
-    known : GroupResults
-        Those in the model's folder.
-    """
-    persons = np.array(data.persons)
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        mean = average_by_person(attention[own], persons[own].tolist()).mean(axis=0)
-        stored = known.attention[group].mean(axis=(0, 1))
-        if np.abs(mean - stored).max() > _SAME_ATTENTION * stored.max():
-            raise InputError(
-                f"The attention of {group} computed again is not the one in the model's folder. The subjects, their "
-                "order or the folds are not those that it was trained on; name the data and phenotypes of its card."
-            )
-
-
-# Group results of a model as they are stored: means of groups, and how people of a group spread around them.
-#
-# A mean map says nothing of how alike people are: a few can make it. So beside each group's mean stand its median and
-# trimmed map, the standard error of every entry, and every person's contrast of modules, in no order that names
-# anyone.
-
-
-def _write_tests(
-    folder: Path,
-    cohort: Cohort,
-    data: LabelledGraphs,
-    attention: NDArray[np.float32],
-    contrasts: NDArray[np.float64],
-) -> pd.DataFrame:
-    """Write the tests of a model's groups, which are returned, and how people spread around group means."""
-    tests = group_tests(cohort, data, attention)
-    _write_table(folder, tests)
-    _write_spread(folder, cohort, data, attention, contrasts)
-    return tests
-
-
-def _write_table(folder: Path, tests: pd.DataFrame) -> None:
-    write_atomically(folder / TESTS, write_csv(tests, index=False, float_format="%.6g", lineterminator="\n"))
-
-
-def _write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
-    """Write the out-of-fold means of groups into a model's folder."""
-    arrays: dict[str, NDArray[Any]] = {}
-    persons = np.array(data.persons)
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        arrays[f"n_{group}"] = np.array(len(set(persons[own])))
-        arrays[f"attention_{group}"] = trained.attention[label].astype(np.float16)
-        of_subjects: dict[str, tuple[NDArray[Any], type]] = {
-            "connectivity": (data.matrices, np.float16),
-            "entanglement": (data.graphs.entanglement.numpy(), np.float32),
-            "contrast": (trained.contrast, np.float32),
-            "embedding_contrast": (trained.embedding_contrast, np.float64),
-        }
-        for what, (values, kind) in of_subjects.items():  # mean over people of what is defined
-            people = average_by_person(values[own], persons[own].tolist())
-            arrays[f"{what}_{group}"] = np.asarray(np.nanmean(people, axis=0)).astype(kind)
-    order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
-    arrays["labels"] = data.labels[order]
-    arrays["probabilities"] = trained.probabilities[order].astype(np.float32)
-    with atomic_file(folder / GROUPS) as file, file.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
-
-
-def _write_spread(
-    folder: Path,
-    cohort: Cohort,
-    data: LabelledGraphs,
-    attention: NDArray[np.float32],
-    contrasts: NDArray[np.float64],
-) -> None:
-    """Write how the people of each group spread around its mean attention, over layers and heads, out of fold."""
-    from scipy.stats import trim_mean
-
-    arrays: dict[str, NDArray[Any]] = {}
-    persons, n_regions = np.array(data.persons), attention.shape[1]
-    measured = np.column_stack([contrasts, overall_connectivity(cohort)])
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        owners = persons[own].tolist()
-        maps = average_by_person(attention[own], owners) * n_regions  # in multiples of uniform attention
-        n, people = len(maps), average_by_person(measured[own], owners)
-        arrays[f"median_{group}"] = np.median(maps, axis=0).astype(np.float16)
-        arrays[f"trimmed_{group}"] = trim_mean(maps, TRIMMED, axis=0).astype(np.float16)
-        error = maps.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(maps.shape[1:], np.nan)
-        arrays[f"error_{group}"] = error.astype(np.float16)
-        people = people[np.argsort(people[:, 0], kind="stable")]  # nobody is found again by position
-        arrays[f"people_{group}"] = people.astype(np.float32)
-    with atomic_file(folder / SPREAD_FILE) as file, file.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
 def measure_again(
@@ -560,7 +371,7 @@ def measure_again(
     contrasts : ndarray, shape (n_subjects,)
         Of :func:`biobgt.training.folds.out_of_fold_attention`.
     """
-    _write_tests(folder, cohort, data, attention, contrasts)
+    write_group_tests(folder, cohort, data, attention, contrasts)
     seal_card(folder)
 
 
@@ -621,7 +432,7 @@ def write_shared_model(
         if progress is not None:
             progress(f"Results of {cohort.name}")
         own = data.of_readout(part)
-        readouts = [with_readout(member, part.columns.tolist()) for member in members]
+        readouts = [_with_readout(member, part.columns.tolist()) for member in members]
         trained = describe_members(readouts, own, folds, folder=runs, device=device)
         attention[part.rows] = trained.mean_attention
         cards[cohort.name] = write_model(
@@ -637,12 +448,25 @@ def write_shared_model(
             splits=folds,
             readout={"of": name, "columns": part.columns.tolist(), "n_groups": len(data.groups)},
         )
-    _write_table(folder, _control_tests(joined, data, attention))
+    write_tests(folder, _control_tests(joined, data, attention))
     card = _shared_card(folder, name, joined, data, members[0], cards)
     card["likeness"] = _disorder_likeness(joined, attention)
     name_subjects(card, joined.own_ids)
     write_card(folder, card)
     return card
+
+
+def _with_readout(member: BioBGT, columns: Sequence[int]) -> BioBGT:
+    """A copy of a member with one of its readouts: an ordinary model of that cohort's groups."""
+    copied = deepcopy(member)
+    whole = member.readout.classify
+    chosen = torch.tensor(list(columns), device=whole.weight.device)
+    own = torch.nn.Linear(whole.in_features, len(chosen), device=whole.weight.device)
+    with torch.no_grad():
+        own.weight.copy_(whole.weight[chosen])
+        own.bias.copy_(whole.bias[chosen])
+    copied.readout.classify = own
+    return copied.eval()
 
 
 def measure_shared_again(
@@ -668,7 +492,7 @@ def measure_shared_again(
     for part, cohort in zip(data.parts, joined.parts, strict=True):
         own = data.of_readout(part)
         measure_again(folder / cohort.name, cohort, own, attention[part.rows], contrasts[part.rows])
-    _write_table(folder, _control_tests(joined, data, attention))
+    write_tests(folder, _control_tests(joined, data, attention))
     card = load_card(folder)
     card["likeness"] = _disorder_likeness(joined, attention)
     name_subjects(card, joined.own_ids)

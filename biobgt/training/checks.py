@@ -31,7 +31,7 @@ from biobgt.model.pretrained import load_card, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
 from biobgt.training.cards import measured, name_subjects, write_card
 from biobgt.training.cohorts import protocol_splits
-from biobgt.training.folds import LabelledGraphs, feature_store, run_identity, train_ensemble
+from biobgt.training.folds import LabelledGraphs, describe_members, feature_store, run_identity, train_members
 from biobgt.training.options import CROSS_VALIDATION
 from biobgt.training.splits import Split
 from biobgt.training.trainer import predict_logits
@@ -406,7 +406,7 @@ def _took_no_step(member: BioBGT) -> bool:
 # What new subjects get, measured: nested folds, a whole ensemble for each.
 #
 # Results out of fold are of one member, whereas a new subject is given the mean of all. Here a tenth of the subjects
-# is kept apart, an ensemble is trained on the rest as :func:`biobgt.training.folds.train_ensemble` trains the shipped
+# is kept apart, an ensemble is trained on the rest as :func:`biobgt.training.folds.train_members` trains the shipped
 # one, temperature and all, and its mean answers for those kept apart. Beside it stands the first of its members, at
 # the same temperature. Every outer fold costs as much as a whole ensemble; a run that was stopped goes on.
 
@@ -460,16 +460,12 @@ def evaluate_nested(
 
         rest = np.sort(np.concatenate([split.train, split.validation]))
         inner = replace(cohort, subjects=tuple(cohort.subjects[row] for row in rest))
-        trained = train_ensemble(
-            data.select(rest),
-            protocol_splits(inner, CROSS_VALIDATION, n=FOLDS, seed=seed),
-            preset,
-            folder=folder / f"outer {number}",
-            seed=seed,
-            device=device,
-            resume=True,
-            progress=tell,
+        given, folds = data.select(rest), protocol_splits(inner, CROSS_VALIDATION, n=FOLDS, seed=seed)
+        place = folder / f"outer {number}"
+        members = train_members(
+            given, folds, preset, folder=place, seed=seed, device=device, resume=True, progress=tell
         )
+        trained = describe_members(members, given, folds, folder=place, device=device)
         graphs, _ = data.part(split.test)
         each = [predict_logits(one.to(device), graphs, device=device).double().numpy() for one in trained.members]
         logits = np.stack(each) / trained.temperature

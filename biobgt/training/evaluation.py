@@ -60,42 +60,6 @@ def baselines_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict
     return found
 
 
-def paired_auc(
-    data: LabelledGraphs, probabilities: Mapping[str, NDArray[np.float64]], splits: Sequence[Split]
-) -> dict[str, dict[str, float | None]]:
-    """AUC of the model minus that of each linear model, fold by fold, as a card holds it.
-
-    Parameters
-    ----------
-    data : LabelledGraphs
-    probabilities : mapping of str to ndarray, shape (n_subjects, n_groups)
-        Out of fold; the first is the model's.
-    splits : sequence of Split
-        The folds.
-
-    Returns
-    -------
-    dict of str to dict
-        Of each linear model the mean ``difference`` over folds and its 95 % interval, ``low`` and ``high``, corrected
-        for training sets that overlap (:func:`biobgt.training.metrics.paired_difference`).
-    """
-    by_fold = {
-        name: [
-            classification_metrics(data.labels[split.test], values[split.test], data.groups)["auc"] for split in splits
-        ]
-        for name, values in probabilities.items()
-    }
-    (own, *others), ratio = by_fold, sum(len(one.test) for one in splits) / sum(len(one.train) for one in splits)
-    found = {other: paired_difference(by_fold[own], by_fold[other], test_train_ratio=ratio) for other in others}
-    names = {"difference": "mean", "low": "corrected_low", "high": "corrected_high"}
-    return {other: {key: rounded(one[name]) for key, name in names.items()} for other, one in found.items()}
-
-
-def rounded(value: float) -> float | None:
-    """A number as a card holds it; None where it is not defined."""
-    return round(float(value), 4) if np.isfinite(value) else None
-
-
 # On splits, line by line.
 
 

@@ -1,4 +1,4 @@
-"""A cohort as models take it, and an ensemble trained on its folds."""
+"""A cohort as models take it, an ensemble trained on its folds, and what it attends to in its groups."""
 
 import copy
 import hashlib
@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,18 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import atomic_file, write_atomically
+from biobgt.base.files import atomic_file, write_atomically, write_csv
 from biobgt.base.wording import listed
-from biobgt.data.cohort import Cohort, person_of
+from biobgt.data.cohort import Cohort, average_by_person, person_of
 from biobgt.data.connectivity import subject_connectivity
+from biobgt.groups import compare_attention
+from biobgt.groups.design import covariates_of, one_value_per_person, overall_connectivity
+from biobgt.groups.features import AttentionComparison
 from biobgt.model.calibration import calibrated, fold_temperatures
 from biobgt.model.inputs import correlations, prepare
 from biobgt.model.network import BioBGT, Explanation, GraphBatch
 from biobgt.model.presets import Preset
+from biobgt.model.pretrained import GROUPS, SPREAD_FILE, TESTS, TRIMMED, GroupResults
 from biobgt.modules import module_contrast
 from biobgt.results.store import FolderStore
 from biobgt.training.splits import Split
@@ -34,6 +39,9 @@ from biobgt.training.trainer import Epoch, ReadoutPart, is_first, predict_logits
 
 SAME_ANSWER = 1e-3  # how far a probability may move by rounding of the weights
 _EXPLAINED_AT_ONCE = 16
+# Group means are stored with 16 bits, so that they differ from those computed again by one in two thousand.
+_SAME_ATTENTION = 2e-3
+_NO_TESTS = ["feature", "family", "between", "covariates", "n_subjects", "permutations"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +253,7 @@ class TrainedEnsemble:
         return calibrated(self.logits, 1.0)
 
 
-def train_ensemble(
+def train_members(
     data: LabelledGraphs,
     splits: tuple[Split, ...],
     preset: Preset,
@@ -255,8 +263,8 @@ def train_ensemble(
     device: torch.device | str = "cpu",
     resume: bool = False,
     progress: Callable[[str], None] | None = None,
-) -> TrainedEnsemble:
-    """Train a member on every split; fold i trains with seed + i.
+) -> tuple[BioBGT, ...]:
+    """Train a member on every split; fold i trains with seed + i, and each has all readouts of the data.
 
     Parameters
     ----------
@@ -272,30 +280,6 @@ def train_ensemble(
         Keep finished folds and go on with the unfinished one; refused where they are of another run.
     progress : callable, optional
         Told in words how far it is.
-    """
-    members = train_members(
-        data, splits, preset, folder=folder, seed=seed, device=device, resume=resume, progress=progress
-    )
-    return describe_members(members, data, splits, folder=folder, device=device)
-
-
-def train_members(
-    data: LabelledGraphs,
-    splits: tuple[Split, ...],
-    preset: Preset,
-    *,
-    folder: Path,
-    seed: int = 0,
-    device: torch.device | str = "cpu",
-    resume: bool = False,
-    progress: Callable[[str], None] | None = None,
-) -> tuple[BioBGT, ...]:
-    """Train a member on every split; each has all readouts of the data.
-
-    Parameters
-    ----------
-    data, splits, preset, folder, seed, device, resume, progress
-        See :func:`train_ensemble`.
     """
     members, shared = [], {"readouts": data.readouts} if data.readouts else {}
     for part in data.parts if data.readouts else ():
@@ -485,3 +469,232 @@ def _peak_memory_mb(device: torch.device) -> float:
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+# What an ensemble attends to, compared between the groups it was trained on: over people, out of fold.
+#
+# Attention is made from connectivity, so that a group with stronger connectivity overall differs in attention, too.
+# Every test is made with mean |FC| among the covariates and without, and stands as two rows that say so; in each row
+# stand beside it the connectivity of the same block, and the test given that connectivity. From a model's weights and
+# its cohort the tests can be made again without training: fold i's member meets fold i's test subjects.
+
+
+def group_tests(
+    cohort: Cohort,
+    data: LabelledGraphs,
+    attention: NDArray[np.float32],
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+) -> pd.DataFrame:
+    """Compare attention between every two groups over people, block by block, adjusted for covariates.
+
+    Whoever has recordings in both groups is left out of the test between them. Covariates that would leave too few
+    residual degrees of freedom or too few people, or are confounded with the group, are not adjusted for; the note says
+    so. Two groups of which one has fewer than two people left are not compared.
+
+    Parameters
+    ----------
+    cohort : Cohort
+        With phenotypes, for the covariates.
+    data : LabelledGraphs
+        Of the same subjects in the same order.
+    attention : ndarray, shape (n_subjects, n_regions, n_regions)
+        Out of fold, mean over layers and heads.
+    pairs : sequence of (str, str), optional
+        The groups to compare; every two by default.
+
+    Returns
+    -------
+    DataFrame
+        For every pair of groups one row per block and one for the contrast, with overall connectivity (mean |FC|)
+        adjusted for, and the same rows without; in each, columns ending in ``_of_fc`` test the connectivity of the same
+        block, and in ``_given_fc`` attention given it. ``between`` names the two groups, ``covariates`` what was
+        adjusted for, ``n_<group>`` says how many people of each were used, ``permutations`` how many were drawn,
+        ``note`` what must be known of the design. Without a row where the atlas has no functional modules.
+    """
+    if not cohort.atlas.labels:
+        return pd.DataFrame(columns=_NO_TESTS)
+    groups = np.array([data.groups[label] for label in data.labels])
+    frames: list[pd.DataFrame] = []
+    persons = np.array(cohort.persons)
+    correlations = np.stack([subject_connectivity(subject).astype(np.float32) for subject in cohort])
+    covariates, disagreements = one_value_per_person(covariates_of(cohort.table()).table, cohort.persons)
+    for between in combinations(data.groups, 2) if pairs is None else pairs:
+        # Whoever has recordings in both groups, as one who converts from MCI to AD has, is left out.
+        both = np.intersect1d(*(persons[groups == name] for name in between))
+        owners = [None if who in both else str(group) for group, who in zip(groups, persons, strict=True)]
+        # One cohort may lack what another has.
+        own = pd.Series(owners, dtype=object)
+        told = [name for name in covariates if all(covariates[name][own == group].notna().any() for group in between)]
+        compared = _compare(cohort, attention, correlations, owners, between, covariates[told])
+        if compared is None:
+            continue
+        found, refused = compared
+        for comparison in (found, found.without_connectivity):
+            if comparison is not None:
+                frames += _rows(comparison, between, [refused, *disagreements])
+    if not frames:
+        return pd.DataFrame(columns=_NO_TESTS)
+    tests = pd.concat(frames, ignore_index=True)
+    counts = [name for group in data.groups if (name := f"n_{group}") in tests]
+    return tests.astype(dict.fromkeys(counts, "Int64"))  # empty, and no decimals, where a group was not compared
+
+
+def _compare(
+    cohort: Cohort,
+    attention: NDArray[np.float32],
+    correlations: NDArray[np.float32],
+    owners: list[str | None],
+    between: tuple[str, str],
+    covariates: pd.DataFrame,
+) -> tuple[AttentionComparison, str] | None:
+    """Compare with as many covariates as the design allows, and say why others were left out.
+
+    None where there is nothing to compare even without covariates: too few people, or no two regions with modules.
+    """
+    labels = cohort.atlas.labelling(next(iter(cohort.atlas.labels)))
+    strength, refused = overall_connectivity(cohort), ""
+    for known, overall in ((covariates, strength), (None, strength), (None, None)):
+        try:
+            found = compare_attention(
+                attention,
+                labels,
+                owners,
+                subjects=cohort.persons,
+                between=between,
+                covariates=known,
+                overall_connectivity=overall,
+                connectivity=correlations,
+            )
+        except InputError as error:  # of the design, or of who has all covariates
+            refused = refused or f"Not adjusted for all covariates. {error}"
+        else:
+            return found, refused
+    return None
+
+
+def _rows(found: AttentionComparison, between: tuple[str, str], notes: Sequence[str]) -> list[pd.DataFrame]:
+    """The tests of two groups, each row complete in itself."""
+    frames = []
+    for family, comparison in (("block", found.blocks), ("contrast", found.contrast)):
+        frame = comparison.table.assign(family=family, between=" - ".join(between))
+        frame["covariates"] = ", ".join(comparison.covariates)
+        frame["n_subjects"] = sum(comparison.n_subjects.values())
+        frame["permutations"] = comparison.permutations
+        for group, n in comparison.n_subjects.items():
+            frame[f"n_{group}"] = n
+        frame["note"] = " ".join([*notes, *comparison.design.notes]).strip()
+        frames.append(frame)
+    return frames
+
+
+def check_same_attention(attention: NDArray[np.float32], data: LabelledGraphs, known: GroupResults) -> None:
+    """Refuse attention that is not the model's own: other subjects, other folds or other weights made it.
+
+    Parameters
+    ----------
+    attention : ndarray, shape (n_subjects, n_regions, n_regions)
+        Out of fold, mean over layers and heads.
+    data : LabelledGraphs
+        Of the same subjects in the same order.
+    known : GroupResults
+        Those in the model's folder.
+    """
+    persons = np.array(data.persons)
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        mean = average_by_person(attention[own], persons[own].tolist()).mean(axis=0)
+        stored = known.attention[group].mean(axis=(0, 1))
+        if np.abs(mean - stored).max() > _SAME_ATTENTION * stored.max():
+            raise InputError(
+                f"The attention of {group} computed again is not the one in the model's folder. The subjects, their "
+                "order or the folds are not those that it was trained on; name the data and phenotypes of its card."
+            )
+
+
+# Group results of a model as they are stored: means of groups, and how people of a group spread around them.
+#
+# A mean map says nothing of how alike people are: a few can make it. So beside each group's mean stand its median and
+# trimmed map, the standard error of every entry, and every person's contrast of modules, in no order that names
+# anyone.
+
+
+def write_group_tests(
+    folder: Path,
+    cohort: Cohort,
+    data: LabelledGraphs,
+    attention: NDArray[np.float32],
+    contrasts: NDArray[np.float64],
+) -> pd.DataFrame:
+    """Write the tests of a model's groups, and how their people spread around the mean attention; return the tests.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the model.
+    cohort : Cohort
+    data : LabelledGraphs
+        Of the same subjects in the same order.
+    attention : ndarray, shape (n_subjects, n_regions, n_regions)
+    contrasts : ndarray, shape (n_subjects,)
+        Of :func:`out_of_fold_attention`.
+    """
+    from scipy.stats import trim_mean
+
+    tests = group_tests(cohort, data, attention)
+    write_tests(folder, tests)
+    arrays: dict[str, NDArray[Any]] = {}
+    persons, n_regions = np.array(data.persons), attention.shape[1]
+    measured = np.column_stack([contrasts, overall_connectivity(cohort)])
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        owners = persons[own].tolist()
+        maps = average_by_person(attention[own], owners) * n_regions  # in multiples of uniform attention
+        n, people = len(maps), average_by_person(measured[own], owners)
+        arrays[f"median_{group}"] = np.median(maps, axis=0).astype(np.float16)
+        arrays[f"trimmed_{group}"] = trim_mean(maps, TRIMMED, axis=0).astype(np.float16)
+        error = maps.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(maps.shape[1:], np.nan)
+        arrays[f"error_{group}"] = error.astype(np.float16)
+        people = people[np.argsort(people[:, 0], kind="stable")]  # nobody is found again by position
+        arrays[f"people_{group}"] = people.astype(np.float32)
+    with atomic_file(folder / SPREAD_FILE) as file, file.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+    return tests
+
+
+def write_tests(folder: Path, tests: pd.DataFrame) -> None:
+    """Write tests of groups into a model's folder."""
+    write_atomically(folder / TESTS, write_csv(tests, index=False, float_format="%.6g", lineterminator="\n"))
+
+
+def write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
+    """Write the out-of-fold means of groups into a model's folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the model.
+    data : LabelledGraphs
+    trained : TrainedEnsemble
+        Of the same subjects.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    persons = np.array(data.persons)
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        arrays[f"n_{group}"] = np.array(len(set(persons[own])))
+        arrays[f"attention_{group}"] = trained.attention[label].astype(np.float16)
+        of_subjects: dict[str, tuple[NDArray[Any], type]] = {
+            "connectivity": (data.matrices, np.float16),
+            "entanglement": (data.graphs.entanglement.numpy(), np.float32),
+            "contrast": (trained.contrast, np.float32),
+            "embedding_contrast": (trained.embedding_contrast, np.float64),
+        }
+        for what, (values, kind) in of_subjects.items():  # mean over people of what is defined
+            people = average_by_person(values[own], persons[own].tolist())
+            arrays[f"{what}_{group}"] = np.asarray(np.nanmean(people, axis=0)).astype(kind)
+    order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
+    arrays["labels"] = data.labels[order]
+    arrays["probabilities"] = trained.probabilities[order].astype(np.float32)
+    with atomic_file(folder / GROUPS) as file, file.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]

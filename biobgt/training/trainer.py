@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -101,19 +100,6 @@ def _own_logits(logits: Tensor, groups: Tensor, readouts: _Readouts) -> Tensor:
         chosen = torch.tensor(list(columns), device=logits.device)
         same[chosen[:, None], chosen] = True
     return logits.masked_fill(~same[groups], -torch.inf)
-
-
-def with_readout(member: BioBGT, columns: Sequence[int]) -> BioBGT:
-    """A copy of a member with one of its readouts: an ordinary model of that cohort's groups."""
-    copied = deepcopy(member)
-    whole = member.readout.classify
-    chosen = torch.tensor(list(columns), device=whole.weight.device)
-    own = nn.Linear(whole.in_features, len(chosen), device=whole.weight.device)
-    with torch.no_grad():
-        own.weight.copy_(whole.weight[chosen])
-        own.bias.copy_(whole.bias[chosen])
-    copied.readout.classify = own
-    return copied.eval()
 
 
 # Ridge regression from inner products of subjects, with each subject's prediction from all others in closed form.

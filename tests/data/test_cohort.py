@@ -23,7 +23,7 @@ from biobgt.modules.measures import ModuleOptions
 from biobgt.results.tables import analyse_hubs, analyse_modules
 from biobgt.training.cards import write_model
 from biobgt.training.evaluation import baselines_out_of_fold
-from biobgt.training.folds import label_graphs, train_ensemble
+from biobgt.training.folds import describe_members, label_graphs, train_members
 from biobgt.training.splits import Split
 
 
@@ -204,7 +204,8 @@ def test_a_models_group_maps_are_means_over_people(tmp_path) -> None:
         Split(f"fold {i}", **{part: rows[np.isin(rows % 6, own)] for part, own in zip(PARTS, fold, strict=True)})
         for i, fold in enumerate(folds)
     )
-    trained = train_ensemble(data, splits, preset, folder=tmp_path / "runs")
+    members = train_members(data, splits, preset, folder=tmp_path / "runs")
+    trained = describe_members(members, data, splits, folder=tmp_path / "runs")
     card = write_model(
         tmp_path / "model",
         name="twice",

@@ -6,11 +6,17 @@ from planted_cohort import small
 from tiny_models import few_draws
 
 from biobgt.data.cohort import Cohort
+from biobgt.model.presets import Preset
 from biobgt.training.cards import write_model
 from biobgt.training.evaluation import baselines_out_of_fold
-from biobgt.training.folds import LabelledGraphs, TrainedEnsemble
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, describe_members, train_members
 
 PRESET = small("best", epochs=1, pretrain_steps=2)
+
+
+def train_ensemble(data: LabelledGraphs, splits: tuple, preset: Preset, folder: Path, **how: object) -> TrainedEnsemble:
+    members = train_members(data, splits, preset, folder=folder, **how)
+    return describe_members(members, data, splits, folder=folder)
 
 
 def write_planted(folder: Path, cohort: Cohort, data: LabelledGraphs, trained: TrainedEnsemble, splits: tuple) -> dict:

@@ -30,15 +30,15 @@ from biobgt.model.calibration import calibrated
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
 from biobgt.training.card_text import CardText
-from biobgt.training.cards import (
-    _beside_connectivity,
-    add_evaluation,
-    check_evaluated,
+from biobgt.training.cards import _beside_connectivity, add_evaluation, check_evaluated
+from biobgt.training.evaluation import baselines_out_of_fold, evaluate, paired_with_baselines
+from biobgt.training.folds import (
+    LabelledGraphs,
+    TrainedEnsemble,
     check_same_attention,
     group_tests,
+    out_of_fold_attention,
 )
-from biobgt.training.evaluation import baselines_out_of_fold, evaluate, paired_with_baselines
-from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, out_of_fold_attention
 from biobgt.training.metrics import METRICS, classification_metrics
 from biobgt.training.splits import Split
 from biobgt.training.tables import CardTables

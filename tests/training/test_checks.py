@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from planted_cohort import planted_cohort, small
+from planted_model import train_ensemble
 
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
@@ -39,7 +40,7 @@ from biobgt.training.checks import (
     shuffle_entanglement,
 )
 from biobgt.training.cohorts import protocol_splits
-from biobgt.training.folds import LabelledGraphs, label_graphs, train_ensemble
+from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.splits import Split, cross_validation
 from biobgt.training.tables import CardTables
 from biobgt.training.trainer import _initialise_readout
@@ -214,13 +215,13 @@ def test_nested_folds_ask_ensembles_that_never_met_the_subject(
 
     monkeypatch.setattr(nested, "FOLDS", 3)
     seen = []
-    original = nested.train_ensemble
+    original = nested.train_members
 
     def spied(data: LabelledGraphs, *given, **options):
         seen.append(data.subjects)
         return original(data, *given, **options)
 
-    monkeypatch.setattr(nested, "train_ensemble", spied)
+    monkeypatch.setattr(nested, "train_members", spied)
     first = evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=1, seed=0)
     assert (tmp_path / NESTED_FILE).exists()
     both = evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=2, seed=0)

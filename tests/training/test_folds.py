@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 from planted_cohort import small
+from planted_model import train_ensemble
 
 import biobgt.training.folds
 from biobgt.base.errors import InputError
 from biobgt.model.calibration import fit_temperature
 from biobgt.modules import module_contrast
-from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, _open_run, train_ensemble
+from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, _open_run
 from biobgt.training.splits import Split, cross_validation
 from biobgt.training.trainer import predict_logits
 

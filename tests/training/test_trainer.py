@@ -22,6 +22,7 @@ from biobgt.model.inputs import prepare
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.modules import module_contrast
+from biobgt.training.cards import _with_readout
 from biobgt.training.cohorts import JoinedCohorts
 from biobgt.training.folds import LabelledGraphs
 from biobgt.training.splits import Split, cross_validation
@@ -39,7 +40,6 @@ from biobgt.training.trainer import (
     readout_parts,
     region_weights,
     train_model,
-    with_readout,
 )
 
 PRESETS = {
@@ -208,7 +208,7 @@ sys.path.insert(0, sys.argv[2])
 from planted_cohort import planted_cohort, small
 from biobgt.training.folds import label_graphs
 from biobgt.training.trainer import is_first, process_group
-from biobgt.training.folds import train_ensemble
+from biobgt.training.folds import train_members
 from biobgt.training.splits import cross_validation
 
 torch.set_num_threads(1)
@@ -216,10 +216,10 @@ folder, preset = Path(sys.argv[1]), small("best", epochs=2, batch_size=7)
 with process_group():
     data = label_graphs(planted_cohort(8), preset, kept=folder / "features")
     splits = cross_validation([data.groups[label] for label in data.labels], folds=2)
-    trained = train_ensemble(data, splits, preset, folder=folder, seed=0)
+    members = train_members(data, splits, preset, folder=folder, seed=0)
     rank = torch.distributed.get_rank()
     assert is_first() == (rank == 0)
-    save_file(dict(trained.members[1].state_dict()), folder / f"rank{rank}.safetensors")
+    save_file(dict(members[1].state_dict()), folder / f"rank{rank}.safetensors")
 """
 
 
@@ -485,7 +485,7 @@ def test_each_readout_starts_where_its_cohort_alone_would(both: JoinedCohorts) -
     parts = readout_parts(labels.numpy(), 5, readouts)
     _initialise_readout(model, graphs, parts, device=CPU)
     for part in parts:
-        alone = with_readout(model, part.columns.tolist())
+        alone = _with_readout(model, part.columns.tolist())
         expected = alone.readout.classify.weight.clone()
         torch.nn.init.zeros_(alone.readout.classify.weight)
         own = readout_parts(part.labels, len(part.columns))
