@@ -165,7 +165,7 @@ class Measured:
     @kept("Perturbing every region…", most=48)  # a third of a megabyte each, at 200 regions
     def hubs(self, perturbation: Perturbation) -> "_hubs.SubjectHubs":
         """Hubs, at any γ."""
-        return _hubs.measure_hubs(self.graph(), self.pearson(), perturbation=perturbation)
+        return _hubs.table.measure_hubs(self.graph(), self.pearson(), perturbation=perturbation)
 
     @kept()
     def hub_table(self, options: HubOptions, measures: tuple[str, ...] | None = None) -> pd.DataFrame:
@@ -292,7 +292,9 @@ class Measured:
     @kept("Looking for modules…", most=48)  # a third of a megabyte each, with the consensus of 200 regions
     def modules(self, options: ModuleOptions) -> "_modules.SubjectModules":
         """The subject's modules with their measures and every region's role."""
-        return _modules.measure_modules(self.graph(), self.pearson() if self.kind.functional else None, options)
+        return _modules.structure.measure_modules(
+            self.graph(), self.pearson() if self.kind.functional else None, options
+        )
 
     def graph_of_modules(self, options: ModuleOptions) -> BrainGraph:
         """The graph in which modules are sought."""
@@ -302,13 +304,13 @@ class Measured:
     def module_labels(self, options: ModuleOptions) -> tuple[int, ...]:
         """The module of each region, 0 for none; without measures, so that a group's are quickly found."""
         known = self.recall(Measured.modules, options)
-        partition = _modules.find_modules(self.graph(), options) if known is None else known.partition
+        partition = _modules.structure.find_modules(self.graph(), options) if known is None else known.partition
         return tuple(partition.labels.tolist())
 
     @kept(most=256)
     def module_agreement(self, options: ModuleOptions, labelling: str) -> "_modules.ModuleAgreement":
         """How far the subject's modules agree with the functional labels of its regions."""
-        return _modules.module_agreement(self.modules(options).partition, self.atlas, labelling)
+        return _modules.partition.module_agreement(self.modules(options).partition, self.atlas, labelling)
 
     @kept(most=1024, by=lambda self, options, resolution: (options.signed, options.runs, options.seed, resolution))
     def resolution_step(self, options: ModuleOptions, resolution: float) -> dict[str, float]:
@@ -320,12 +322,12 @@ class Measured:
     def null_modularity(self, options: ModuleOptions, seed: int) -> "_modules.ModularityTest":
         """The modularity of the subject's modules against one null graph."""
         graph, found, at = self.graph_of_modules(options), self.modules(options).partition, options.resolution
-        return _modules.modularity_test(graph, found, resolution=at, n_nulls=1, runs=options.runs, seed=seed)
+        return _modules.structure.modularity_test(graph, found, resolution=at, n_nulls=1, runs=options.runs, seed=seed)
 
     @kept(most=256, by=lambda self, options, seed: (options.signed, seed))
     def null_small_world(self, options: ModuleOptions, seed: int) -> "_modules.SmallWorld":
         """Small-worldness against one random graph and one lattice; it does not know of modules."""
-        return _modules.small_world(self.graph_of_modules(options), n_nulls=1, seed=seed)
+        return _modules.structure.small_world(self.graph_of_modules(options), n_nulls=1, seed=seed)
 
     # Modules of two groups. Groups may change while results are kept, so their members are part of the key.
 
