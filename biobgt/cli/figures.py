@@ -35,8 +35,7 @@ _NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="Which figure, such as hub_curves; panels for several in one.")
 ]
 _CohortArgument = Annotated[
-    Path,
-    typer.Argument(metavar="COHORT", help=f"{COHORT_WORDS} Of a model's results: model:NAME."),
+    Path, typer.Argument(metavar="COHORT", help=f"{COHORT_WORDS} Of a model's results: model:NAME.")
 ]
 
 

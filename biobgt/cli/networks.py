@@ -216,11 +216,7 @@ def compare(
 
 
 def _compare_measure(
-    planned: PlannedComparison,
-    options: ComparisonOptions,
-    settings: ConnectomeSettings,
-    where: Where,
-    path: Path,
+    planned: PlannedComparison, options: ComparisonOptions, settings: ConnectomeSettings, where: Where, path: Path
 ) -> None:
     """Compare the groups feature by feature, adjusted for covariates."""
     cohort, groups, run = planned.cohort, options.groups, where.of(planned.cohort)
@@ -251,11 +247,7 @@ def _compare_measure(
 
 
 def _compare_modules(
-    planned: PlannedComparison,
-    options: ComparisonOptions,
-    settings: ConnectomeSettings,
-    where: Where,
-    path: Path,
+    planned: PlannedComparison, options: ComparisonOptions, settings: ConnectomeSettings, where: Where, path: Path
 ) -> None:
     """Compare modules as the app does: each group's consensus, and whether subjects are more alike within groups."""
     from biobgt.figures.groups import changed_words

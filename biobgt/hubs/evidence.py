@@ -30,14 +30,7 @@ from biobgt.hubs.measures import (
     NULL_GRAPHS_KEEP,
     Perturbation,
 )
-from biobgt.hubs.table import (
-    AGREEMENT_MEASURES,
-    REFERENCES,
-    SubjectHubs,
-    measure_hubs,
-    rank_agreement,
-    spearman,
-)
+from biobgt.hubs.table import AGREEMENT_MEASURES, REFERENCES, SubjectHubs, measure_hubs, rank_agreement, spearman
 
 # One subject's verdict: whether its node entanglement agrees with node efficiency beyond strength and degree.
 #

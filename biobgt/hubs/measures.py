@@ -114,9 +114,7 @@ class HubAnalysisOptions(HubOptions):
         low=0,
     )
     halves: bool = option(
-        False,
-        title="Measure both halves",
-        help="Measure both halves of each recording: are its hubs reliable?",
+        False, title="Measure both halves", help="Measure both halves of each recording: are its hubs reliable?"
     )
 
 

@@ -102,11 +102,7 @@ def test_a_folder_that_may_not_be_opened_is_refused(done, one, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"x", "Was it renamed or cut off?"),
-        (None, "There is nothing to read in 'study'"),
-    ],
+    ("content", "words"), [(b"x", "Was it renamed or cut off?"), (None, "There is nothing to read in 'study'")]
 )
 def test_nothing_to_read(run, tmp_path, content, words):
     (tmp_path / "study").mkdir()

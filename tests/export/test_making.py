@@ -93,8 +93,7 @@ def test_flow_ribbons_carry_the_regions(measured):
 
 
 @pytest.mark.parametrize(
-    ("labelling", "named"),
-    [("dosenbach", "six networks [@dosenbach2010]"), ("paper", "paper [@peng2025]")],
+    ("labelling", "named"), [("dosenbach", "six networks [@dosenbach2010]"), ("paper", "paper [@peng2025]")]
 )
 def test_functional_labels_are_cited_as_whose_they_are(measured, labelling, named):
     made = _make_figure(measured, request_of("module_flow", labelling=labelling))

@@ -44,15 +44,7 @@ def pagerank(graph):
 
 
 PAGERANK = HubMeasure(
-    "pagerank",
-    "PageRank",
-    "PageRank",
-    "share of time",
-    "#117733",
-    "graph",
-    pagerank,
-    DEFINITION,
-    symbol="star",
+    "pagerank", "PageRank", "PageRank", "share of time", "#117733", "graph", pagerank, DEFINITION, symbol="star"
 )
 
 
