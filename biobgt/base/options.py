@@ -7,20 +7,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from importlib import import_module
 from types import NoneType, UnionType
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Generic,
-    Literal,
-    Protocol,
-    Self,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from biobgt.base.errors import InputError, no_such
 
@@ -44,7 +31,7 @@ class _Keyed(Protocol):
 Entry = TypeVar("Entry", bound=_Keyed)
 
 
-class Registry(dict[str, Entry], Generic[Entry]):
+class Registry(dict[str, Entry]):
     """Things of one kind by their keys, in the order in which they were registered.
 
     Parameters
@@ -271,7 +258,8 @@ class Options:
     @classmethod
     def declared(cls) -> Mapping[str, Option]:
         """The options by name, in their order."""
-        return _declared(cast("Any", cls))  # mypy takes the hash of a frozen dataclass for that of its objects
+        kind: Any = cls  # mypy takes the hash of a frozen dataclass for that of its objects
+        return _declared(kind)
 
     @classmethod
     def from_plain(cls, given: Mapping[str, Any], *, of: str) -> Self:

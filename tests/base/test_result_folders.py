@@ -87,13 +87,20 @@ def _kill_at(point):
     biobgt.base.folders._finish = watched
 
 
+@pytest.fixture
+def out(tmp_path):
+    """A folder of older results."""
+    write(tmp_path / "out", "old", OLD)
+    return tmp_path / "out"
+
+
 def of(words, names):
     return {**{f"tables/{name}.csv": words for name in names}, "tables_summary.csv": words}
 
 
 def test_a_folder_is_made_with_a_manifest_that_holds(tmp_path):
-    write(tmp_path / "deep" / "out", "x", OLD)
     out = tmp_path / "deep" / "out"
+    write(out, "x", OLD)
     jobs = jobs_of(out)
     assert set(jobs["tables"]["files"]) == {"tables/a.csv", "tables/b.csv", "tables/gone.csv", "tables_summary.csv"}
     assert jobs["tables"]["command"] == "biobgt tables"
@@ -104,39 +111,25 @@ def test_a_folder_is_made_with_a_manifest_that_holds(tmp_path):
     assert out.stat().st_mode & 0o777 == (tmp_path / "deep").stat().st_mode & 0o777  # like any other new folder
 
 
-def test_subjects_that_are_gone_leave_no_table_and_other_jobs_keep_theirs(tmp_path):
-    out = tmp_path / "out"
-    write(out, "old", OLD)
+def test_subjects_that_are_gone_leave_no_table_and_other_jobs_keep_theirs(out, tmp_path):
     write(out, "hubs", ("gone",), job="hubs")
     before = out.stat().st_ino
     write(out, "new", NEW)
-    assert contents(out) == {
-        **{f"tables/{name}.csv": "new" for name in NEW},
-        "tables_summary.csv": "new",
-        "hubs/gone.csv": "hubs",
-        "hubs_summary.csv": "hubs",
-    }
+    assert contents(out) == of("new", NEW) | {"hubs/gone.csv": "hubs", "hubs_summary.csv": "hubs"}
     assert out.stat().st_ino != before  # exchanged as a whole
     assert set(jobs_of(out)) == {"tables", "hubs"}
     assert changed(out) == []
     assert listed(tmp_path) == ["out"]
 
 
-def test_a_users_files_stay_and_so_does_a_table_that_somebody_changed(tmp_path):
-    out = tmp_path / "out"
-    write(out, "old", OLD)
+def test_a_users_files_stay_and_so_does_a_table_that_somebody_changed(out, tmp_path):
     (out / "notes.txt").write_text("mine")
     (out / "tables" / "mine.csv").write_text("mine")
     (out / "link").symlink_to(tmp_path)
     before = out.stat().st_ino
     write(out, "new", NEW)
     found = {name: text for name, text in contents(out).items() if not name.startswith("link")}
-    assert found == {
-        **{f"tables/{name}.csv": "new" for name in NEW},
-        "tables_summary.csv": "new",
-        "notes.txt": "mine",
-        "tables/mine.csv": "mine",
-    }
+    assert found == of("new", NEW) | {"notes.txt": "mine", "tables/mine.csv": "mine"}
     assert out.stat().st_ino == before  # it stayed, with the new files moved in
     (out / "tables" / "c.csv").write_text("corrected by hand")
     write(out, "newer", ("a",))
@@ -145,9 +138,8 @@ def test_a_users_files_stay_and_so_does_a_table_that_somebody_changed(tmp_path):
     assert listed(out) == [MANIFEST, "link", "notes.txt", "tables", "tables_summary.csv"]
 
 
-def test_the_working_directory_is_not_exchanged_under_its_shell(tmp_path, monkeypatch):
-    write(tmp_path / "out", "old", OLD)
-    monkeypatch.chdir(tmp_path / "out")
+def test_the_working_directory_is_not_exchanged_under_its_shell(out, monkeypatch):
+    monkeypatch.chdir(out)
     write(Path(), "new", NEW)
     assert listed(Path()) == [MANIFEST, "tables", "tables_summary.csv"]
     assert listed(Path("tables")) == ["a.csv", "b.csv", "c.csv"]
@@ -173,9 +165,7 @@ def test_two_jobs_that_end_together_both_stay(tmp_path):
 
 
 @pytest.mark.parametrize("names", [["/etc/x"], ["../x.csv"], ["tables/../../x.csv"], ["tables/\ud800.csv"]])
-def test_a_manifest_that_names_files_elsewhere_deletes_nothing(tmp_path, names):
-    out = tmp_path / "out"
-    write(out, "old", OLD)
+def test_a_manifest_that_names_files_elsewhere_deletes_nothing(out, tmp_path, names):
     (tmp_path / "x.csv").write_text("old")
     document = json.loads((out / MANIFEST).read_text())
     about = document["jobs"]["tables"]["files"]["tables/gone.csv"]
@@ -200,9 +190,7 @@ def test_words_that_are_no_text_are_written_and_read_again(tmp_path):
     assert set(jobs_of(out)) == {"tables", "hubs"}
 
 
-def test_a_table_behind_a_link_is_not_deleted(tmp_path):
-    out = tmp_path / "out"
-    write(out, "old", OLD)
+def test_a_table_behind_a_link_is_not_deleted(out, tmp_path):
     (out / "tables").rename(tmp_path / "elsewhere")
     (out / "tables").symlink_to(tmp_path / "elsewhere")
     write(out, "new", NEW)
@@ -210,13 +198,12 @@ def test_a_table_behind_a_link_is_not_deleted(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 1, "jobs": {"x": 3}}', '{"format": 9, "jobs": {}}'])
-def test_a_damaged_manifest_is_taken_for_none(tmp_path, damage):
-    write(tmp_path / "out", "old", OLD)
-    (tmp_path / "out" / MANIFEST).write_text(damage)
-    write(tmp_path / "out", "new", NEW)
-    assert contents(tmp_path / "out")["tables/gone.csv"] == "old"
-    assert contents(tmp_path / "out")["tables/a.csv"] == "new"
-    assert changed(tmp_path / "out") == []
+def test_a_damaged_manifest_is_taken_for_none(out, damage):
+    (out / MANIFEST).write_text(damage)
+    write(out, "new", NEW)
+    assert contents(out)["tables/gone.csv"] == "old"
+    assert contents(out)["tables/a.csv"] == "new"
+    assert changed(out) == []
 
 
 @pytest.mark.parametrize("kept", ["", "notes.txt"], ids=["own folder", "with a user's file"])
