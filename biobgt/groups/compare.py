@@ -7,7 +7,7 @@ them, in the same subjects. A difference that is strong only without them is a d
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -18,22 +18,13 @@ from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.wording import UNADJUSTED_DIFFERENCE, capitalised, counted, covariate_words
 from biobgt.data.atlas import LABELLINGS
-from biobgt.data.cohort import FEWEST_COMPARED, average_by_person
-from biobgt.groups.design import (
-    ComparedPeople,
-    Design,
-    compared_people,
-    covariates_of,
-    offered_covariates,
-)
+from biobgt.data.cohort import FEWEST_COMPARED, Cohort, average_by_person
+from biobgt.groups.design import ComparedPeople, Design, compared_people, covariates_of, offered_covariates
 from biobgt.groups.permutation import group_effect
 from biobgt.hubs.measures import HUB_MEASURES, NE, EntanglementOptions
 from biobgt.model.attention import GIVEN_FC, OF_FC
 from biobgt.modules.measures import PERMUTATIONS as MODULE_PERMUTATIONS
 from biobgt.modules.measures import ModuleOptions
-
-if TYPE_CHECKING:
-    from biobgt.data.cohort import Cohort
 
 # What two groups are compared in, and adjusted for what: the options of the command, the page and its figures.
 
@@ -50,7 +41,7 @@ PERMUTATIONS = 5000
 USUAL, NOTHING = "usual", "none"
 
 
-def comparable_groups(cohort: "Cohort") -> tuple[str, ...]:
+def comparable_groups(cohort: Cohort) -> tuple[str, ...]:
     """The groups of a cohort that have enough people to be compared."""
     return tuple(group for group, size in cohort.group_people.items() if size >= FEWEST_COMPARED)
 

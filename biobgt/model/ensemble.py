@@ -136,11 +136,7 @@ class Ensemble:
         )
 
     def predict(
-        self,
-        cohort: Cohort,
-        *,
-        store: Store | None = None,
-        progress: Callable[[int, int], None] | None = None,
+        self, cohort: Cohort, *, store: Store | None = None, progress: Callable[[int, int], None] | None = None
     ) -> pd.DataFrame:
         """Predict each subject's group; refused only where the model can be asked about none of them.
 

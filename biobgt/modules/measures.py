@@ -45,11 +45,7 @@ class ModuleOptions(Options):
         2.5, title="Module hubs from z", help="Within-module z at and above which a region is a hub of its module."
     )
     seed: int = option(
-        0,
-        title="Seed",
-        help="Seed of the random numbers: the same seed finds the same modules.",
-        low=0,
-        link="seed",
+        0, title="Seed", help="Seed of the random numbers: the same seed finds the same modules.", low=0, link="seed"
     )
     consensus: bool = option(
         False,

@@ -11,13 +11,7 @@ from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.design import complete_covariates
-from biobgt.groups.features import (
-    CohortFeatures,
-    compare_features,
-    louvain_labels,
-    plan_comparison,
-    subject_features,
-)
+from biobgt.groups.features import CohortFeatures, compare_features, louvain_labels, plan_comparison, subject_features
 from biobgt.model.attention import functional_labels
 from biobgt.results.measured import Measured
 

@@ -66,8 +66,7 @@ def _loop_loss(first: Tensor, second: Tensor, modules: Tensor, anchors: Tensor, 
 
 
 @pytest.mark.parametrize(
-    ("modules", "kept"),
-    [([1, 1, 2], {(0, 1), (0, 2)}), ([1, 2, 2], {(1, 2), (0, 1)}), ([0, 0, 1], {(0, 1), (0, 2)})],
+    ("modules", "kept"), [([1, 1, 2], {(0, 1), (0, 2)}), ([1, 2, 2], {(1, 2), (0, 1)}), ([0, 0, 1], {(0, 1), (0, 2)})]
 )
 def test_the_weakest_edge_between_modules_is_the_first_to_go(modules, kept):
     weights = torch.tensor([[[0, 0.5, 0.2], [0.5, 0, 0.1], [0.2, 0.1, 0]]])

@@ -3,6 +3,8 @@
 import io
 import json
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -376,3 +378,18 @@ def test_a_gpu_beyond_those_there_are_is_refused(monkeypatch: pytest.MonkeyPatch
     assert choose_device("cuda:1") == torch.device("cuda:1")
     with pytest.raises(InputError, match="This machine has 2 CUDA GPUs, numbered from 0"):
         choose_device("cuda:2")
+
+
+READ_A_CARD = """
+import sys
+from biobgt.model import load_card, load_groups, load_pretrained, preset_named, pretrained_names
+preset_named("best")
+for name in pretrained_names():
+    load_card(name), load_groups(name)
+assert "torch" not in sys.modules, "torch was imported"
+"""
+
+
+def test_cards_are_read_without_torch() -> None:
+    done = subprocess.run([sys.executable, "-c", READ_A_CARD], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

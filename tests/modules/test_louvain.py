@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from module_graphs import (
-    bridged_cliques,
-    communities,
-    karate_club,
-    random_weights,
-    ring_of_cliques,
-    weight_matrices,
-)
+from module_graphs import bridged_cliques, communities, karate_club, random_weights, ring_of_cliques, weight_matrices
 from sklearn.metrics import adjusted_mutual_info_score
 
 from biobgt import load_atlas

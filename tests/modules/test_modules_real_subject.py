@@ -16,7 +16,6 @@ from biobgt.modules import (
     node_roles,
     segregation,
 )
-from biobgt.modules.structure import characteristic_path_length
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +71,3 @@ def test_no_region_reaches_the_classic_hub_threshold(graph):
 def test_strengths_of_a_null_graph(graph):
     drawn = random_graph(graph, seed=0)
     assert np.corrcoef(drawn.sum(axis=0), graph.weights.sum(axis=0))[0, 1] > 0.98
-
-
-def test_path_length(graph):
-    distances, _ = bct.distance_wei(bct.weight_conversion(graph.weights, "lengths"))
-    expected, *_ = bct.charpath(distances, include_infinite=False)
-    assert characteristic_path_length(graph.weights) == pytest.approx(expected, abs=1e-10)

@@ -12,20 +12,8 @@ from biobgt.base.errors import InputError
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.connectivity import graph_from_connectivity
 from biobgt.data.graph import BrainGraph, ConnectomeSettings, lattice_graph, random_graph
-from biobgt.modules import (
-    louvain_modules,
-    modularity,
-    modularity_test,
-    node_roles,
-    segregation,
-    small_world,
-)
-from biobgt.modules.structure import (
-    _ROLES,
-    _mean_clustering,
-    _role,
-    characteristic_path_length,
-)
+from biobgt.modules import louvain_modules, modularity, modularity_test, node_roles, segregation, small_world
+from biobgt.modules.structure import _ROLES, _mean_clustering, _role, characteristic_path_length
 
 HALVES = [1, 1, 1, 1, 2, 2, 2, 2]
 
