@@ -199,7 +199,6 @@ def test_paired_difference_by_hand() -> None:
     assert result["t"] == pytest.approx(0.1 / error)
     assert result["p"] == pytest.approx(1 - (0.1 / error) / np.sqrt(2 + (0.1 / error) ** 2))  # t with 2 degrees
     assert result["corrected_high"] - 0.1 == pytest.approx(4.302653 * error, rel=1e-5)
-    assert -1e-12 <= result["low"] < 0.1 < result["high"] <= 0.2 + 1e-12
 
 
 def test_without_overlap_it_is_the_paired_t_test() -> None:
@@ -221,7 +220,7 @@ def test_paired_difference_where_nothing_can_be_told() -> None:
     same = paired_difference([0.7, 0.8], [0.7, 0.8])
     assert same["mean"] == 0
     assert np.isnan(same["p"])
-    assert np.isnan(paired_difference([0.7], [0.6])["low"])
+    assert np.isnan(paired_difference([0.7], [0.6])["corrected_low"])
     assert np.isnan(paired_difference([], [])["mean"])
     with pytest.raises(InputError, match="one length"):
         paired_difference([0.7], [0.6, 0.5])

@@ -381,20 +381,15 @@ class _Graphormer(GraphNetwork):
         """Return logits, shape (B, n_groups)."""
         x = self.project(batch.features) + self.degree((batch.weights > 0).sum(dim=-1))
         x = torch.cat([self.graph_token.expand(len(x), 1, -1), x], dim=1)
-        bias = self._bias(batch)
-        for layer in self.layers:
-            x = layer(x, bias)
-        return self.readout(self.last_norm(x[:, 0]))
-
-    def _bias(self, batch: _EncodedBatch) -> Tensor:
-        """What is added to the scores, shape (B, heads, n + 1, n + 1)."""
         # One table look-up per head: an embedding of all pairs would be copied to bring the heads to the front.
         hops = batch.hops.long()
         near = torch.stack([self.distance.weight[:, head][hops] for head in range(HEADS)], dim=1)
         bias = near + self.path[:, None, None] * batch.path_weights[:, None]
-        padded = functional.pad(bias, (1, 0, 1, 0))
         token = functional.pad(torch.zeros_like(bias[:, :1]), (1, 0, 1, 0), value=1.0)
-        return padded + token * self.to_token[:, None, None]
+        bias = functional.pad(bias, (1, 0, 1, 0)) + token * self.to_token[:, None, None]
+        for layer in self.layers:
+            x = layer(x, bias)
+        return self.readout(self.last_norm(x[:, 0]))
 
 
 class _GraphormerLayer(nn.Module):
@@ -723,8 +718,12 @@ class _BrainGNN(GraphNetwork):
         groups : Tensor of int, shape (B,)
         """
         logits, scores = self._run(batch)
-        apart = sum((_top_k_loss(score) for score in scores[1:]), _top_k_loss(scores[0]))
-        return logits, BRAINGNN_TOP_K * apart + BRAINGNN_CONSISTENCY * _inconsistency(scores[0], groups)
+        apart = torch.stack([_top_k_loss(score) for score in scores]).sum()
+        # Mean squared distance of the scores of two subjects of one group, per region.
+        distances = (scores[0][:, None] - scores[0][None]).square().mean(dim=2)
+        same = (groups[:, None] == groups[None]) & ~torch.eye(len(groups), dtype=torch.bool, device=distances.device)
+        inconsistency = (distances * same).sum() / same.sum().clamp(min=1)
+        return logits, BRAINGNN_TOP_K * apart + BRAINGNN_CONSISTENCY * inconsistency
 
     def _run(self, batch: _EncodedBatch) -> tuple[Tensor, list[Tensor]]:
         n = batch.features.shape[1]
@@ -773,13 +772,6 @@ def _top_k_loss(score: Tensor) -> Tensor:
     ordered = score.sort(dim=1, descending=True).values.clamp(_SMALL, 1 - _SMALL)
     kept = max(1, int(BRAINGNN_KEPT * score.shape[1]))
     return -(ordered[:, :kept].log().sum(dim=1) + (1 - ordered[:, kept:]).log().sum(dim=1)).mean() / score.shape[1]
-
-
-def _inconsistency(score: Tensor, groups: Tensor) -> Tensor:
-    """Mean squared distance of the scores of two subjects of one group, per region."""
-    distances = (score[:, None] - score[None]).square().mean(dim=2)
-    same = (groups[:, None] == groups[None]) & ~torch.eye(len(groups), dtype=torch.bool, device=score.device)
-    return (distances * same).sum() / same.sum().clamp(min=1)
 
 
 # The register: a peer by the key of its row in the benchmark.
