@@ -419,10 +419,9 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
         ),
         numbers=lambda: _maps_table("network", maps, regions, order),
         methods=(
-            "Graphormer [@ying2021], a structure-aware transformer [@chen2022] and BioBGT "
-            "[@peng2025] were trained on the same subjects, each with its own settings, and the epoch of "
-            f"each was chosen on the same validation subjects. Their attention is that on the {found.n_subjects} "
-            "test subjects, mean over layers and heads.",
+            "Graphormer [@ying2021], a structure-aware transformer [@chen2022] and BioBGT [@peng2025] were trained on "
+            "the same subjects, each with its own settings, and the epoch of each was chosen on the same validation "
+            f"subjects. Their attention is that on the {found.n_subjects} test subjects, mean over layers and heads.",
         ),
         citations=model.atlas.cites,
     )

@@ -407,10 +407,9 @@ def _contrast_sentence(test: BlockTests) -> str:
         d, p = row[f"d{WITHOUT_CONNECTIVITY}"], row[f"p{WITHOUT_CONNECTIVITY}"]
         without = f"not adjusted for overall connectivity (mean |FC|) d = {signed(d)}, p = {p:.3g}; "
     return (
-        f" In that ratio, {test.between[1]} against {test.between[0]}: d = {signed(row['d'])} "
-        f"[{signed(row['d_low'])}, {signed(row['d_high'])}], p = {row['p']:.3g}, {adjusted_for(test.covariates)}; "
-        f"{without}unadjusted d = {signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}."
-        f"{not_adjusted_for(test.covariates)}"
+        f" In that ratio, {test.between[1]} against {test.between[0]}: d = {signed(row['d'])} [{signed(row['d_low'])}, "
+        f"{signed(row['d_high'])}], p = {row['p']:.3g}, {adjusted_for(test.covariates)}; {without}unadjusted d = "
+        f"{signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}.{not_adjusted_for(test.covariates)}"
     )
 
 

@@ -17,7 +17,7 @@ from biobgt.base.colours import BLUE, DIVERGING, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.references import in_brackets
-from biobgt.base.wording import capitalised, percent, whose
+from biobgt.base.wording import capitalised, percent
 from biobgt.data.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES, spans_decades
 from biobgt.figures import drawing as draw
 from biobgt.figures.register import NoOptions, figure
@@ -164,11 +164,11 @@ def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> draw.
             f"({percent(graph.density, 1)} of pairs). {capitalised(rules)}."
         )
     matrix = draw.with_gaps(weights, subject)
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        f"{said}{draw.gap_words(subject)}",
         title=f"{title} of {subject.id}",
-        simulated=subject.simulated,
         panels=[matrix_panel(matrix, regions, order, shades)],
-        caption=f"{whose(subject.id, subject.simulated)}: {said}{draw.gap_words(subject)}",
         numbers=lambda: draw.matrix_numbers(matrix, regions, order),
         methods=graph_methods(measured),
         height=520,
@@ -198,14 +198,12 @@ def connectivity_distribution(measured: "Measured", options: NoOptions) -> draw.
         _bars(values[kept], edges, shades, name="kept in the graph", colour=BLUE),
         _bars(values[~kept], edges, shades, name="dropped", colour="#B8BDC4"),
     ]
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        f"connectivity over {len(kept):,} pairs of regions.{none} Mean "
+        f"{of} {means}. The graph keeps {kept.sum():,} of the pairs ({percent(kept.mean(), 1)}), drawn in blue.",
         title=f"Connections of {subject.id}",
-        simulated=subject.simulated,
         panels=[draw.Panel(marks=bars, x=strength, y=draw.Axis(title="Pairs of regions", limits=(0, None)))],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: connectivity over {len(kept):,} pairs of regions.{none} Mean "
-            f"{of} {means}. The graph keeps {kept.sum():,} of the pairs ({percent(kept.mean(), 1)}), drawn in blue."
-        ),
         numbers=draw.table(pairs),
         methods=graph_methods(measured),
         legend="above",
@@ -286,15 +284,12 @@ def series_carpet(measured: "Measured", options: draw.RegionOrderOptions) -> dra
         numbers.insert(0, "time point", steps + 1, allow_duplicates=True)
         return numbers
 
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        f"{len(series)} time points of {len(regions)} regions, each in its own standard deviations; white is high, "
+        "black low. Vertical stripes across all regions hint at motion or breathing.",
         title=f"Series of {subject.id}",
-        simulated=subject.simulated,
         panels=[draw.Panel(marks=[carpet], x=draw.Axis(title="Time (s)" if tr else "Volume"), y=rows)],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: {len(series)} time points of {len(regions)} regions, each in its "
-            "own standard deviations; white is high, black low. Vertical stripes across all regions hint at motion or "
-            "breathing."
-        ),
         numbers=numbers,
         methods=("Series are shown as a carpet, each region in its own standard deviations [@power2017].",),
         height=440,

@@ -18,7 +18,7 @@ from biobgt.base.colours import DIVERGING
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.references import cited
-from biobgt.base.wording import counted
+from biobgt.base.wording import counted, whose
 from biobgt.data.atlas import LABELLINGS
 
 if TYPE_CHECKING:
@@ -661,3 +661,18 @@ class Drawing:
     def marks(self) -> list[Mark]:
         """All marks, panel by panel."""
         return [mark for panel in self.panels for mark in panel.marks]
+
+
+def of_subject(subject: "Subject", said: str, **about: Any) -> Drawing:
+    """The drawing of one subject: its caption opens with whose it is.
+
+    Parameters
+    ----------
+    subject : Subject
+    said : str
+        The caption behind its opening.
+    **about
+        Further attributes of :class:`Drawing`.
+    """
+    caption = f"{whose(subject.id, subject.simulated)}: {said}"
+    return Drawing(caption=caption, simulated=subject.simulated, **about)

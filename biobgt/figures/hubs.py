@@ -328,11 +328,11 @@ def hub_curves(measured: "Measured", options: HubCurvesOptions) -> draw.Drawing:
     )
     apart = options.scale == "raw" or options.group
     remark = _strength_remark(measured, options.measures) + draw.gap_words(subject)
-    screen = draw.Drawing(
+    screen = draw.of_subject(
+        subject,
+        f"{curves.words}{remark}",
         title=f"{kind.named(listed([HUB_MEASURES[key].short for key in options.measures]))} of {subject.id}",
-        simulated=subject.simulated,
         panels=curves.panels(apart=apart),
-        caption=f"{whose(subject.id, subject.simulated)}: {curves.words}{remark}",
         numbers=curves.numbers,
         legend="above",
         together=True,
@@ -406,12 +406,12 @@ def hub_scatter(measured: "Measured", options: HubScatterOptions) -> draw.Drawin
             "with signal of this subject: it says nothing about other subjects, and neighbouring regions are not "
             f"independent.{_strength_remark(measured, (options.measure,))}"
         )
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        f"{opening} {agreement}",
         title=f"NE against {about.short}",
         subtitle=correlation,
-        simulated=subject.simulated,
         panels=[draw.Panel(marks=marks, x=draw.Axis(title=about.axis), y=draw.Axis(title=HUB_MEASURES[NE].axis))],
-        caption=f"{whose(subject.id, subject.simulated)}: {opening} {agreement}",
         numbers=draw.table({"region": regions, options.measure: x, NE: y, f"{NE}_hub": hubs}),
         height=440,
         methods=hub_methods(measured, options, (NE, options.measure)),
@@ -476,16 +476,13 @@ def gamma_sweep(measured: "Measured", options: _GammaSweepOptions) -> draw.Drawi
     if study.agreement is not None:
         methods += ("Mean and SD behind agreement over γ are of the subjects of ABIDE [@dimartino2014].",)
     rhos = [f"{signed(measured.hub_correlation(options, key).rho)} with {one.short}" for key, one in about.items()]
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        f"Spearman's ρ of NE ({options.perturbation}, |ΔS|) {listed([f'with {one.short}' for one in about.values()])} "
+        f"over regions, at diffusion times γ in units of 1/mean(λ). At the chosen γ = {options.gamma:g}, marked by the "
+        f"dotted line, ρ is {' and '.join(rhos)}. {study.note}{_strength_remark(measured, measures)}",
         title=f"Agreement over γ, {subject.id}",
-        simulated=subject.simulated,
         panels=[panel],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: Spearman's ρ of NE ({options.perturbation}, |ΔS|) "
-            f"{listed([f'with {one.short}' for one in about.values()])} over regions, at diffusion times γ in units of "
-            f"1/mean(λ). At the chosen γ = {options.gamma:g}, marked by the dotted line, ρ is {' and '.join(rhos)}. "
-            f"{study.note}{_strength_remark(measured, measures)}"
-        ),
         numbers=numbers,
         height=500,
         methods=methods,
@@ -590,9 +587,11 @@ def five_brains(measured: "Measured", options: EntanglementOptions) -> draw.Draw
     limits = (float(known.min()), float(known.max())) if len(known) else None
     named = {PAPERS_FIVE[key]: z for key, z in values.items()}
     names = ", ".join(f"{name} ({HUB_MEASURES[key].title})" for key, name in PAPERS_FIVE.items())
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        f"{names}, as z-scores over regions in {GLASS_BRAIN}. Larger and redder is higher, on one colour scale for "
+        f"all. NE is |ΔS| at γ = {options.gamma:g}/mean(λ), perturbation {options.perturbation}.{plain.left_out}",
         title=f"Five hub measures of {subject.id}",
-        simulated=subject.simulated,
         panels=[
             draw.Panel(
                 title=f"{PAPERS_FIVE[key]}: {HUB_MEASURES[key].title}",
@@ -600,11 +599,6 @@ def five_brains(measured: "Measured", options: EntanglementOptions) -> draw.Draw
             )
             for key, z in values.items()
         ],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: {names}, as z-scores over regions in {GLASS_BRAIN}. "
-            f"Larger and redder is higher, on one colour scale for all. NE is |ΔS| at γ = "
-            f"{options.gamma:g}/mean(λ), perturbation {options.perturbation}.{plain.left_out}"
-        ),
         numbers=draw.table({"region": plain.regions, **plain.places, **named}),
         methods=hub_methods(measured, options, tuple(PAPERS_FIVE)),
     )

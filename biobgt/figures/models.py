@@ -126,8 +126,7 @@ def model_methods(model: InstalledModel) -> tuple[str, ...]:
     atlas = model.atlas
     return (
         f"Attention and probabilities are those of the model {model.name}, an ensemble of Biologically Plausible Brain "
-        f"Graph Transformers [@peng2025] on the {atlas.n_regions} regions of {atlas.title}"
-        f"{in_brackets(atlas.cites)}. "
+        f"Graph Transformers [@peng2025] on the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)}. "
         f"{model.card['protocol']}",
     )
 
@@ -623,10 +622,9 @@ def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
         panels=[_benchmark_panel(rows)],
         caption=(
             "AUC of each system on the test subjects of random splits of ABIDE. Filled marks are means over splits "
-            "with 95 % intervals corrected for overlapping training sets; fewer than "
-            f"{FEWEST_SPLITS} splits have none, and rows with different splits are not strictly comparable. Hollow "
-            "marks are the paper's numbers; the dotted line is chance level. "
-            f"{tables.words()} {OTHER_SUBJECTS}"
+            f"with 95 % intervals corrected for overlapping training sets; fewer than {FEWEST_SPLITS} splits have "
+            "none, and rows with different splits are not strictly comparable. Hollow marks are the paper's numbers; "
+            f"the dotted line is chance level. {tables.words()} {OTHER_SUBJECTS}"
         ),
         numbers=lambda: rows[columns],
         methods=(

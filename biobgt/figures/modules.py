@@ -28,7 +28,7 @@ from biobgt.base.colours import (
 )
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
-from biobgt.base.wording import capitalised, counted, listed, signed, whose
+from biobgt.base.wording import capitalised, counted, listed, signed
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES, named_labelling
 from biobgt.figures import drawing as draw
 from biobgt.figures.brain import (
@@ -158,15 +158,12 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> draw.Dr
     few = len(order.blocks) <= _MOST_TWO_LINED
     # Names in two lines, or without the word that all of them share: it would take room from the matrix.
     brief = panel(lambda name: name.removeprefix("Module "))
-    screen = draw.Drawing(
+    screen = draw.of_subject(
+        subject,
+        f"connectivity sorted by {counted(len(numbered), 'Louvain module')} at resolution {options.resolution:g}, of "
+        f"{sizes} regions, Q = {partition.q:.2f}.{alone} {shades_words(shades)}",
         title=f"Connectivity of {subject.id} by module",
-        simulated=subject.simulated,
         panels=[panel(lambda name: name.replace(" · ", "\n")) if few else brief],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: connectivity sorted by "
-            f"{counted(len(numbered), 'Louvain module')} at resolution {options.resolution:g}, of {sizes} regions, "
-            f"Q = {partition.q:.2f}.{alone} {shades_words(shades)}"
-        ),
         numbers=numbers,
         height=520,
         square_mm=LARGEST_MATRIX_MM,
@@ -220,19 +217,16 @@ def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> d
     resolution = draw.Axis(title="Resolution")
     how_many = draw.Axis(title="Modules", limits=(0, None), whole=True)
     how_good = draw.Axis(title="Q, AMI", limits=(-0.03, 1.03))
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        f"Louvain over the resolution, {options.runs} runs at each (seed {options.seed}); modules and Q are the best "
+        f"run's. Stability is the mean agreement (AMI) of all pairs of runs, 1 when all find the same.{where} The "
+        f"dotted line marks the chosen resolution, {options.resolution:g}.",
         title=f"Modules of {subject.id} over the resolution",
-        simulated=subject.simulated,
         panels=[
             draw.Panel(marks=[chosen, n_modules], x=resolution, y=how_many, height=0.4),
             draw.Panel(marks=[chosen, *quality], x=resolution, y=how_good, height=0.6),
         ],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: Louvain over the resolution, {options.runs} runs at each (seed "
-            f"{options.seed}); modules and Q are the best run's. Stability is the mean agreement (AMI) of all pairs of "
-            f"runs, 1 when all find the same.{where} The dotted line marks the chosen resolution, "
-            f"{options.resolution:g}."
-        ),
         numbers=lambda: sweep,
         height=560,
         aspect=0.3,
@@ -267,16 +261,13 @@ def role_map(measured: "Measured", options: NamedModuleOptions) -> draw.Drawing:
     sentence = (
         f"Regions have roles by participation and within-module z, with hubs from z = {options.hub_z:g} [@guimera2005]."
     )
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        "every region by participation (how evenly its connections spread over the modules) and within-module z (how "
+        "strongly it is connected in its own), after Guimerà and Amaral (2005). Hubs, with a z of at least "
+        f"{options.hub_z:g}: {int(roles['hub'].sum())}; graphs of this size have few.",
         title=f"Roles of the regions of {subject.id}",
-        simulated=subject.simulated,
         panels=[draw.Panel(marks=marks, x=participation, y=draw.Axis(title=REGION_MEASURES[WITHIN_Z].short))],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: every region by participation (how evenly its connections spread "
-            f"over the modules) and within-module z (how strongly it is connected in its own), after Guimerà and "
-            f"Amaral (2005). Hubs, with a z of at least {options.hub_z:g}: {int(roles['hub'].sum())}; "
-            "graphs of this size have few."
-        ),
         numbers=lambda: roles,
         height=520,
         aspect=0.6,
@@ -321,16 +312,13 @@ def modularity_against_chance(measured: "Measured", options: NullGraphOptions) -
         "out so that strengths are nearly kept [@rubinov2011]; their seeds are "
         f"{seeds[0]} to {seeds[-1]}. p is the share of these graphs, the subject's own among them, with at least its Q."
     )
-    screen = draw.Drawing(
+    screen = draw.of_subject(
+        subject,
+        f"Q = {test.q:.3f} against {test.null.mean():.3f} on average in {n_nulls}{z}, p = {test.p:.3g}. Null graphs "
+        f"{NULL_GRAPHS_KEEP}; modules were found anew in each, the best of {runs} (seed {test.seed}). The smallest p "
+        f"that {n_nulls} can give is {1 / (len(test.null) + 1):.2g}.",
         title=f"Modularity of {subject.id}",
-        simulated=subject.simulated,
         panels=[draw.Panel(marks=[nulls, own], x=of_q, y=draw.Axis(title="Null graphs", whole=True))],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: Q = {test.q:.3f} against {test.null.mean():.3f} on average in "
-            f"{n_nulls}{z}, p = {test.p:.3g}. Null graphs {NULL_GRAPHS_KEEP}; modules were found anew in each, the "
-            f"best of {runs} (seed {test.seed}). The smallest p that {n_nulls} can give is "
-            f"{1 / (len(test.null) + 1):.2g}."
-        ),
         numbers=draw.table(columns),
         legend="none",  # the line has its name beside it
         height=320,
@@ -363,31 +351,27 @@ def small_worldness(measured: "Measured", options: SmallWorldOptions) -> draw.Dr
     rows += [(_SIGMA, _OWN, found.sigma), (_OMEGA, _OWN, found.omega)]
     sentence = (
         "Small-worldness σ = (C/C random) / (L/L random) [@humphries2008] and ω = L random/L − C/C lattice "
-        "[@telesford2011] were computed from the mean clustering coefficient C [@onnela2005] and the "
-        "characteristic path length L, over connection lengths of 1/weight, of the largest component. C and L of null "
-        f"graphs are means over {counted(len(seeds), 'random graph')} with the same degrees [@maslov2002] "
-        "and nearly the same strengths [@rubinov2011], and as many lattices [@sporns2004], from "
-        f"seed {seeds[0]} on."
+        "[@telesford2011] were computed from the mean clustering coefficient C [@onnela2005] and the characteristic "
+        "path length L, over connection lengths of 1/weight, of the largest component. C and L of null graphs are "
+        f"means over {counted(len(seeds), 'random graph')} with the same degrees [@maslov2002] and nearly the same "
+        f"strengths [@rubinov2011], and as many lattices [@sporns2004], from seed {seeds[0]} on."
     )
     negative = [NEGATIVE_WEIGHTS[False]] if measured.settings.sign == "signed" and not options.signed else []
     left_out = f" {counted(found.n_left_out, 'region')} outside the largest component left out."
-    screen = draw.Drawing(
+    screen = draw.of_subject(
+        subject,
+        "clustering C and path length L beside those of null graphs. σ = (C/C random) / (L/L random) is "
+        f"{signed(found.sigma)}; it is above 1 in a small world [@humphries2008]. ω = L random/L − C/C lattice is "
+        f"{signed(found.omega)}; it is near 0 in a small world, −1 in a lattice and 1 in a random graph "
+        f"[@telesford2011]. Means over {counted(found.n_nulls, 'null graph')} of each kind, seed "
+        f"{found.seed}.{left_out if found.n_left_out else ''}",
         title=f"Small-worldness of {subject.id}",
-        simulated=subject.simulated,
         panels=[
             draw.Panel(
                 marks=_graph_bars(bars), x=draw.Axis(names=list(bars)), y=draw.Axis(title=measure, limits=(0, None))
             )
             for measure, bars in values.items()
         ],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: clustering C and path length L beside those of null graphs. σ = "
-            f"(C/C random) / (L/L random) is {signed(found.sigma)}; it is above 1 in a small world [@humphries2008]. "
-            f"ω = L random/L − C/C lattice is {signed(found.omega)}; it is near 0 in a small world, −1 "
-            f"in a lattice and 1 in a random graph [@telesford2011]. Means over "
-            f"{counted(found.n_nulls, 'null graph')} of each kind, seed {found.seed}."
-            f"{left_out if found.n_left_out else ''}"
-        ),
         numbers=draw.table(rows, columns=["measure", "graph", "value"]),
         methods=(*graph_methods(measured), *negative, sentence),
         columns=2,
@@ -484,17 +468,14 @@ def module_flow(measured: "Measured", options: NamedModuleOptions) -> draw.Drawi
     left_out = f"Left out: {listed(said)}. " if said else ""
     named = named_labelling(labelling)
     sentence = f"Modules were compared with {named}. {MODULE_MEASURES[AMI].definition}"
-    return draw.Drawing(
+    return draw.of_subject(
+        subject,
+        f"the {counted(found.n_compared, 'region')} that have a module and a label, from Louvain modules to "
+        f"{LABELLINGS.get(labelling, labelling)}. Modules and networks are paired one to one so that all pairs "
+        "together share most regions, and a pair has one colour; a pair need not be a network's largest share, and "
+        f"networks without a pair are grey. {left_out}AMI = {found.ami:.2f}.",
         title=f"Modules and networks of {subject.id}",
-        simulated=subject.simulated,
         panels=[flow_panel(found, (names, PAPER_MODULES), match_labels(table), ("Modules", "Networks"))],
-        caption=(
-            f"{whose(subject.id, subject.simulated)}: the {counted(found.n_compared, 'region')} that have a module and "
-            f"a label, from Louvain modules to {LABELLINGS.get(labelling, labelling)}. Modules "
-            f"and networks are paired one to one so that all pairs together share most regions, and a pair has one "
-            f"colour; a pair need not be a network's largest share, and networks without a pair are grey. "
-            f"{left_out}AMI = {found.ami:.2f}."
-        ),
         numbers=draw.table(rows),
         legend="above",
         methods=module_methods(measured, options, sentence),

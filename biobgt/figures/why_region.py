@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biobgt.base.options import option
-from biobgt.base.wording import counted, whose
+from biobgt.base.wording import counted
 from biobgt.data.graph import ESTIMATED, KINDS
 from biobgt.figures import drawing as draw
 from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, gammas_option, hub_methods
@@ -60,14 +60,8 @@ def _drawing(
     measured: "Measured", options: RegionOptions, panels: list[draw.Panel], said: str, method: str, **about: Any
 ) -> draw.Drawing:
     """A figure of one region's story; ``said`` is its caption behind whose it is, ``method`` a sentence of its own."""
-    subject = measured.subject
-    return draw.Drawing(
-        panels=panels,
-        caption=f"{whose(subject.id, subject.simulated)}: {said}",
-        simulated=subject.simulated,
-        methods=(*hub_methods(measured, options, (NE,)), method),
-        **about,
-    )
+    methods = (*hub_methods(measured, options, (NE,)), method)
+    return draw.of_subject(measured.subject, said, panels=panels, methods=methods, **about)
 
 
 @figure("region_surroundings", "Surroundings of a region", takes=SurroundingsOptions, least_mm=75)

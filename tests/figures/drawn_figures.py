@@ -181,12 +181,12 @@ def glass_brain(coordinates, regions, *, style=None, title="", simulated=False, 
     return draw_on_paper(drawing, style or PaperStyle())
 
 
-def five_glass_brains(panels, coordinates, regions, *, style, title="", simulated=False, quantity=""):
+def brains_on_one_scale(panels, coordinates, regions, *, title="", simulated=False, quantity=""):
     """Several brains on one scale, by what stands above them."""
     limits = min(z.min() for z in panels.values()), max(z.max() for z in panels.values())
     about = {"coordinates": coordinates, "regions": regions, "quantity": quantity, "limits": limits}
     brains = [Panel(title=name, marks=[Brain(sizes=z, values=z, **about)]) for name, z in panels.items()]
-    return draw_on_paper(Drawing(title=title, simulated=simulated, panels=brains), style)
+    return Drawing(title=title, simulated=simulated, panels=brains)
 
 
 def measured_matrix(matrix, regions, *, networks=None, subject="s1", simulated=False, **settings):

@@ -11,9 +11,9 @@ from drawn_figures import (
     CURVES,
     brain_3d,
     brain_of,
+    brains_on_one_scale,
     curves_of,
     drawing_of,
-    five_glass_brains,
     glass_brain,
     on_screen,
 )
@@ -510,7 +510,7 @@ def test_five_brains_share_a_scale_and_have_a_caption_each(width):
     names = ("DC: degree centrality", "BC", "CC", "EC", "NE")
     panels = {name: np.arange(4.0) * (i + 1) for i, name in enumerate(names)}
     style = PaperStyle(width_mm=width, dpi=100)
-    figure = five_glass_brains(panels, FOUR, "ABCD", quantity="z", simulated=True, style=style)
+    figure = draw_on_paper(brains_on_one_scale(panels, FOUR, "ABCD", quantity="z", simulated=True), style)
     texts = [text.get_text() for text in figure.texts]
     assert texts == ["simulated", "a DC: degree centrality", "b BC", "c CC", "d EC", "e NE"]
     assert figure.axes[-1].get_xlim() == (0, 15)

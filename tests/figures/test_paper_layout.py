@@ -1,14 +1,14 @@
 """No text of a figure for the paper is cut or lies on another, at a journal's column and at its page."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 from drawn_figures import (
+    brain_of,
+    brains_on_one_scale,
     curves_of,
+    drawing_of,
     entropies_of,
-    five_glass_brains,
     glass_brain,
     group_behind,
     measured_matrix,
@@ -89,74 +89,54 @@ def carpet():
 
 HUB_DATA = {name: D[name] for name in ("curves", "hubs")}
 OF_LONG = {"subject": LONG, "simulated": True, "estimator": "fisher-z"}
+TITLED = {"title": LONG, "simulated": True}
+BEHIND = {measure: np.abs(values) for measure, values in D["curves"].items()}
+STRENGTH = D["curves"]["fc_strength"]
 CASES = {
-    "heatmap by network": lambda s: draw_on_paper(heatmap(D["networks"].labels, **OF_LONG), s),
-    "heatmap of many modules": lambda s: draw_on_paper(heatmap(D["modules"].labels), s),
-    "heatmap in atlas order": lambda s: draw_on_paper(heatmap(), s),
-    "carpet": lambda s: draw_on_paper(carpet(), s),
-    "distribution": lambda s: draw_on_paper(
-        connectivity_distribution(measured_matrix(D["matrix"], REGIONS, **OF_LONG), NoOptions()), s
+    "heatmap by network": heatmap(D["networks"].labels, **OF_LONG),
+    "heatmap of many modules": heatmap(D["modules"].labels),
+    "heatmap in atlas order": heatmap(),
+    "carpet": carpet(),
+    "distribution": connectivity_distribution(measured_matrix(D["matrix"], REGIONS, **OF_LONG), NoOptions()),
+    "curves by network": curves_of(REGIONS, **HUB_DATA, order=D["networks"], subject="Hubs", simulated=True),
+    "curves of many modules": curves_of(REGIONS, **HUB_DATA, scale="rank", order=D["modules"]),
+    "curves in panels": curves_of(
+        REGIONS,
+        **HUB_DATA,
+        scale="raw",
+        order=order_by_value(STRENGTH),
+        in_order=BY_NE,
+        group=group_behind("112 controls of the same site and scanner", 112, D["curves"], BEHIND),
+        region=REGIONS[3],
+        subject=LONG,
     ),
-    "curves by network": lambda s: draw_on_paper(
-        curves_of(REGIONS, **HUB_DATA, order=D["networks"], subject="Hubs", simulated=True), s
-    ),
-    "curves of many modules": lambda s: draw_on_paper(
-        curves_of(REGIONS, **HUB_DATA, scale="rank", order=D["modules"]), s
-    ),
-    "curves in panels": lambda s: draw_on_paper(
-        curves_of(
+    "scatter": scatter_of(REGIONS, -0.12, -0.3, 0.06, **HUB_DATA, region=REGIONS[5], simulated=True),
+    "sweep": sweep_of(0.5, sweep=D["sweep"], study=D["study"], subject=LONG, simulated=True),
+    "brain with values": drawing_of(
+        brain_of(
+            D["places"],
             REGIONS,
-            **HUB_DATA,
-            scale="raw",
-            order=order_by_value(D["curves"]["fc_strength"]),
-            in_order=BY_NE,
-            group=group_behind(
-                "112 controls of the same site and scanner",
-                112,
-                D["curves"],
-                {measure: np.abs(values) for measure, values in D["curves"].items()},
-            ),
-            region=REGIONS[3],
-            subject=LONG,
+            sizes=STRENGTH,
+            values=np.where(D["hubs"], np.nan, STRENGTH),
+            quantity="FC strength, in z-scores over regions",
         ),
-        s,
+        **TITLED,
     ),
-    "scatter": lambda s: draw_on_paper(
-        scatter_of(REGIONS, -0.12, -0.3, 0.06, **HUB_DATA, region=REGIONS[5], simulated=True), s
+    "brain with modules": drawing_of(
+        brain_of(
+            D["places"],
+            REGIONS,
+            groups=[f"Module {k}, mostly fronto-parietal" if k else None for k in D["numbers"]],
+            edges=[(0, 1, 1.0)],
+        )
     ),
-    "sweep": lambda s: draw_on_paper(
-        sweep_of(0.5, sweep=D["sweep"], study=D["study"], subject=LONG, simulated=True), s
-    ),
-    "brain with values": lambda s: glass_brain(
-        D["places"],
-        REGIONS,
-        sizes=D["curves"]["fc_strength"],
-        values=np.where(D["hubs"], np.nan, D["curves"]["fc_strength"]),
-        quantity="FC strength, in z-scores over regions",
-        title=LONG,
-        simulated=True,
-        style=s,
-    ),
-    "brain with modules": lambda s: glass_brain(
-        D["places"],
-        REGIONS,
-        groups=[f"Module {k}, mostly fronto-parietal" if k else None for k in D["numbers"]],
-        edges=[(0, 1, 1.0)],
-        style=s,
-    ),
-    "five brains": lambda s: five_glass_brains(
+    "five brains": brains_on_one_scale(
         dict.fromkeys(("DC", "BC", "CC", "EC", FIFTH), D["places"][:, 0]),
         D["places"],
         REGIONS,
         quantity="z-score",
-        title=LONG,
-        simulated=True,
-        style=s,
+        **TITLED,
     ),
-}
-SIMULATED = {"heatmap by network", "carpet", "distribution", "curves by network", "scatter", "sweep"} | {
-    "brain with values",
-    "five brains",
 }
 
 
@@ -189,14 +169,13 @@ NOISE = pd.DataFrame(
 )
 
 
-SAID = {"title": LONG, "simulated": True}
 BENCHMARK = BenchmarkTables(study_table("benchmark_abide"))
 OF_MODELS = {
-    "noise": Drawing(panels=[_noise_panel(NOISE)], **SAID),
-    "benchmark": Drawing(panels=[_benchmark_panel(BENCHMARK.beside_paper)], **SAID),
-    "results": Drawing(panels=_results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **SAID),
+    "noise": Drawing(panels=[_noise_panel(NOISE)], **TITLED),
+    "benchmark": Drawing(panels=[_benchmark_panel(BENCHMARK.beside_paper)], **TITLED),
+    "results": Drawing(panels=_results_panels(points(), {"auc": 0.5}), columns=2, legend="none", **TITLED),
     "reliability": Drawing(
-        **_reliability_of("the most probable group", _observed_shares(OBSERVED, RELIABILITY, "#0072B2")), **SAID
+        **_reliability_of("the most probable group", _observed_shares(OBSERVED, RELIABILITY, "#0072B2")), **TITLED
     ),
     "probabilities": Drawing(
         panels=[
@@ -207,33 +186,29 @@ OF_MODELS = {
                 0.5,
             )
         ],
-        **SAID,
+        **TITLED,
     ),
 }
 
 
 MANY = [f"Temporal_Sup_Pole_L ({i})" for i in range(MOST_DRAWN + 1)]
 GAMMAS = np.array([0.1, 1.0, 10.0])
-OF_A_REGION = {
-    "surroundings": lambda s: draw_on_paper(surroundings_of(MANY, np.ones((17, 17)) - np.eye(17), simulated=True), s),
-    "one neighbour": lambda s: draw_on_paper(surroundings_of(MANY[:2], np.ones((2, 2)) - np.eye(2), simulated=True), s),
-    "spectra": lambda s: draw_on_paper(spectra_of(np.linspace(0, 30, 200), np.linspace(0, 29, 200), simulated=True), s),
-    "entropies": lambda s: draw_on_paper(
-        entropies_of(GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, gamma=0.5, simulated=True), s
-    ),
+CASES |= OF_MODELS | {
+    "surroundings": surroundings_of(MANY, np.ones((17, 17)) - np.eye(17), simulated=True),
+    "one neighbour": surroundings_of(MANY[:2], np.ones((2, 2)) - np.eye(2), simulated=True),
+    "spectra": spectra_of(np.linspace(0, 30, 200), np.linspace(0, 29, 200), simulated=True),
+    "entropies": entropies_of(GAMMAS, GAMMAS / 1e4, GAMMAS / 2e4, typical=GAMMAS / 1e6, gamma=0.5, simulated=True),
 }
-CASES |= OF_A_REGION | {name: partial(draw_on_paper, shown) for name, shown in OF_MODELS.items()}
-SIMULATED |= {*OF_MODELS, *OF_A_REGION}
 
 
 @pytest.mark.parametrize(("width", "font_size"), [(85, 7), (85, 10), (174, 7)])
 @pytest.mark.parametrize("case", CASES)
 def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypatch):
     style = PaperStyle(width_mm=width, font_size=font_size, dpi=150, titles=True)
-    figure = CASES[case](style)
+    figure = draw_on_paper(CASES[case], style)
     assert figure.get_figwidth() * 25.4 == pytest.approx(width)
     texts = texts_inside_and_apart(figure, monkeypatch, style)
-    assert any("simulated" in text for text in texts) == (case in SIMULATED)
+    assert any("simulated" in text for text in texts) == CASES[case].simulated
 
 
 def test_every_block_is_named_where_there_is_room(monkeypatch):
