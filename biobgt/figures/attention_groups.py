@@ -149,7 +149,10 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
     difference = maps[second] - maps[first]
     unit, short = "× uniform attention", "× uniform"
     if options.unit == ERRORS:
-        difference, unit = difference / _standard_error(model, options), "standard errors"
+        options.check_whole("Standard errors")
+        error = models.spread_of_model(model).error
+        of_both = np.sqrt(error[first] ** 2 + error[second] ** 2)
+        difference, unit = difference / np.where(of_both > 0, of_both, np.inf), "standard errors"
         short = unit
     tests, order = tested_blocks(model, between), options.regions(measured, model)
     # One in a hundred pairs lies beyond the scale, which is white at no difference.
@@ -157,7 +160,13 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
     framed = options.order == next(iter(model.atlas.labels), "")
     hover = f"%{{y}} looks at\n%{{x}}\n%{{z:+.3f}} {short}"
     shades = draw.Shades(quantity=f"difference ({unit})", low=-limit, high=limit)
-    frames = _marked_blocks(tests, order) if tests is not None and framed else []
+    frames: list[tuple[int, int, int, int]] = []
+    if tests is not None and framed:  # what is no block of the order is left out
+        spans = {name: (start, end) for name, start, end in order.blocks}
+        pairs = zip(tests.marked["module"], tests.marked["other_module"], strict=True)
+        frames = [
+            (*spans[looking], *spans[looked_at]) for looking, looked_at in pairs if {looking, looked_at} <= set(spans)
+        ]
     alike = map_correlation(difference, connectivity[second] - connectivity[first])
     correlation = "r = " + signed(alike) if np.isfinite(alike) else "no defined r"
     return models.model_drawing(
@@ -173,21 +182,6 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
         height=540,
         **SQUARE_MAPS,
     )
-
-
-def _standard_error(model: InstalledModel, options: AttentionDifferenceOptions) -> Matrix:
-    """Of the difference of two groups' means, over people."""
-    options.check_whole("Standard errors")
-    error = models.spread_of_model(model).error
-    both = np.sqrt(error[options.first] ** 2 + error[options.second] ** 2)
-    return np.where(both > 0, both, np.inf)
-
-
-def _marked_blocks(tests: BlockTests, order: draw.RegionOrder) -> list[tuple[int, int, int, int]]:
-    """Rows and columns of the blocks to frame; those that are no block of the order are left out."""
-    spans = {name: (start, end) for name, start, end in order.blocks}
-    pairs = zip(tests.marked["module"], tests.marked["other_module"], strict=True)
-    return [(*spans[looking], *spans[looked_at]) for looking, looked_at in pairs if {looking, looked_at} <= set(spans)]
 
 
 def _reach_words(difference: Matrix, limit: float, options: AttentionDifferenceOptions) -> str:
@@ -284,9 +278,12 @@ def _block_panels(tests: BlockTests, *, mark: str) -> list[draw.Panel]:
     effects = blocks[[f"d{ending}" for ending in sides.values()]].abs().to_numpy()
     reach = max(_LEAST_REACH, float(np.nanmax(effects, initial=0)))
     modules = [str(module) for module in dict.fromkeys([*blocks["module"], *blocks["other_module"]])]
+    places = [[modules.index(name) for name in blocks[side]] for side in ("module", "other_module")]
     shades, panels = draw.Shades(quantity=EFFECT, low=-reach, high=reach), []
     for title, ending in sides.items():
-        d, q = (_square(blocks, f"{name}{ending}", modules) for name in ("d", "q"))
+        d, q = np.full((2, len(modules), len(modules)), np.nan)  # symmetric blocks come once: the other half is empty
+        for square, name in ((d, "d"), (q, "q")):
+            square[tuple(places)] = blocks[f"{name}{ending}"].to_numpy(dtype=float)
         cells = [[_effect(*pair, mark) for pair in zip(*rows, strict=True)] for rows in zip(d, q, strict=True)]
         rates = [[f"{rate:.3f}" for rate in row] for row in q]
         hover = "%{y} looks at %{x}\nd = %{z:.2f}, q = %{text}"
@@ -297,15 +294,6 @@ def _block_panels(tests: BlockTests, *, mark: str) -> list[draw.Panel]:
             )
         )
     return panels
-
-
-def _square(blocks: "pd.DataFrame", column: str, modules: Sequence[str]) -> Matrix:
-    """A column as a matrix between modules; of symmetric ones, which come once, the other half stays empty."""
-    at = {module: i for i, module in enumerate(modules)}
-    square = np.full((len(at), len(at)), np.nan)
-    rows, columns = ([at[name] for name in blocks[side]] for side in ("module", "other_module"))
-    square[rows, columns] = blocks[column].to_numpy(dtype=float)
-    return square
 
 
 def _effect(d: float, q: float, mark: str) -> str:

@@ -36,10 +36,6 @@ PALETTES: Mapping[str, _Palette] = {
 }
 
 
-def _palette_title(name: str) -> str:
-    return PALETTES[name].title
-
-
 @dataclass(frozen=True)
 class PaperStyle(Options):
     """What a journal asks of a figure."""
@@ -94,7 +90,7 @@ class PaperStyle(Options):
         title="Palette",
         help="Colours of groups and modules; all palettes are safe for the colour-blind.",
         choices=PALETTES,
-        shown=_palette_title,
+        shown=lambda name: PALETTES[name].title,
     )
     titles: bool = option(
         False,

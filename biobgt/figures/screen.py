@@ -628,7 +628,7 @@ _PENS: Mapping[type[draw.Mark], Callable[[Any, _Place, _Sheet], None]] = {
 # As pages show it: smaller, or as bytes.
 
 
-def compact(contents: Dictionary, *, height: int) -> Dictionary:
+def _compact(contents: Dictionary, *, height: int) -> Dictionary:
     """The same as small as a third of a page, with less around it.
 
     The title, the names of networks, long legends and the toolbar's room are left out; whoever shows it says beside it
@@ -693,7 +693,7 @@ def page_contents(drawing: draw.Drawing, *, small: int = 0) -> Dictionary:
     from plotly.io import templates  # takes a while, and only pages need it
 
     contents = draw_on_screen(drawing)
-    contents = _packed(compact(contents, height=small) if small else contents)
+    contents = _packed(_compact(contents, height=small) if small else contents)
     contents["layout"]["template"] = templates[templates.default].to_plotly_json()
     return contents
 

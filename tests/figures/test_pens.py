@@ -19,7 +19,7 @@ from biobgt.figures.brain import Brain
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.paper import pen
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.screen import compact, draw_on_screen
+from biobgt.figures.screen import _compact, draw_on_screen
 from biobgt.model.installed import installed_model, installed_models
 from biobgt.results.measured import Measured
 
@@ -164,7 +164,7 @@ def test_it_shows_the_same_numbers_in_less_room() -> None:
     cohort = demo_cohort("ad", n_per_group=1)
     curves = hub_curves(Measured(cohort).of(cohort.ids[0], ConnectomeSettings()), HubCurvesOptions())
     large = draw_on_screen(curves)
-    small = compact(large, height=HEIGHT)
+    small = _compact(large, height=HEIGHT)
     go.Figure(small)  # plotly knows every name
     assert small["layout"]["height"] == HEIGHT < large["layout"]["height"]
     assert not small["layout"]["title"]["text"]
@@ -174,7 +174,7 @@ def test_it_shows_the_same_numbers_in_less_room() -> None:
 
 def test_maps_lose_the_names_of_networks_and_keep_the_scale() -> None:
     figure = groups_of("adsim-aal90", "NC", "AD")
-    small = go.Figure(compact(draw_on_screen(figure), height=HEIGHT))
+    small = go.Figure(_compact(draw_on_screen(figure), height=HEIGHT))
     assert small.layout.yaxis.showticklabels is False
     assert (small.layout.coloraxis.cmin, small.layout.coloraxis.cmax) == (figure.shades.low, figure.shades.high)
 

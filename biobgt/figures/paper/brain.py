@@ -7,6 +7,7 @@ not show in the views of one hemisphere, only from the front and from above.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import cycle
 from string import ascii_lowercase
 from typing import Any, NamedTuple
 
@@ -74,7 +75,12 @@ def brains_on_paper(shown: Drawing, style: PaperStyle) -> Figure:
     brains, shades = [mark for mark in shown.marks if isinstance(mark, Brain)], shown.shades
     columns = 2 if style.width_mm >= _TWO_COLUMNS_MM and len(brains) > 1 else 1
     width = (style.width_mm - (columns + 1) * _MARGIN_MM) / columns
-    heading, panel_texts = _words(shown, width, style)
+    room = (style.width_mm - 2 * _MARGIN_MM) * POINTS_PER_MM
+    heading = wrapped(full_title(shown.title, shown.simulated, style), room, style.font_size + 1, style)
+    panel_texts = [
+        wrapped(f"{letter}  {panel.title}", width * POINTS_PER_MM, style.font_size, style) if panel.title else ""
+        for letter, panel in zip(cycle(ascii_lowercase), shown.panels, strict=False)
+    ]
     with drawing(style):
         figure = new_figure(style)
         figure.set_layout_engine("none")
@@ -98,14 +104,6 @@ def brains_on_paper(shown: Drawing, style: PaperStyle) -> Figure:
         if shades is not None:
             _add_colour_bar(figure, shades, style, bottom_mm=bottom)
         return figure
-
-
-def _words(shown: Drawing, width_mm: float, style: PaperStyle) -> tuple[str, list[str]]:
-    """The title of the figure, and that of each brain after its letter, in lines that fit."""
-    title, room = full_title(shown.title, shown.simulated, style), (style.width_mm - 2 * _MARGIN_MM) * POINTS_PER_MM
-    texts = [f"{ascii_lowercase[i % 26]}  {panel.title}" if panel.title else "" for i, panel in enumerate(shown.panels)]
-    lines = [wrapped(text, width_mm * POINTS_PER_MM, style.font_size, style) for text in texts]
-    return wrapped(title, room, style.font_size + 1, style), lines
 
 
 def _add_node_legend(figure: Figure, brains: Sequence[Brain], style: PaperStyle) -> float:

@@ -196,8 +196,12 @@ def _part_blocks(axes: Axes, which: str, axis: draw.Axis, sheet: _Sheet, *, said
     if which == "x" and sheet.drawing.shades is not None:
         axes.set_xticks([])
         axes.set_xlabel("")
-    elif said:
-        _reserve_names(axes, axis.order, along=which, otherwise=axis.title)
+    elif said:  # the room that their names need; without blocks, what the order is
+        along, blocks = axes.xaxis if which == "x" else axes.yaxis, axis.order.blocks
+        along.set_ticks([(start + end - 1) / 2 for _, start, end in blocks], [name for name, _, _ in blocks])
+        along.set_tick_params(length=0, pad=6, labelrotation=90 if which == "x" else 0)
+        if not blocks:
+            along.set_label_text(axis.title)
     else:
         axes.set(**{f"{which}ticks": []})
 
@@ -243,8 +247,10 @@ def _explain(panels: Sequence[Axes], sheet: _Sheet) -> None:
             _tick_powers(bar.ax.xaxis)
         elif shades.marked is None or not shades.low <= shades.marked <= shades.high:
             bar.locator = MaxNLocator(4)
-        else:
-            bar.set_ticks(_ticks_around(shades.marked, shades.low, shades.high))
+        else:  # the marked value in place of those too near to it to be read beside it
+            usual = [float(one) for one in MaxNLocator(4).tick_values(shades.low, shades.high)]
+            apart, within = 0.6 * (usual[1] - usual[0]), [one for one in usual if shades.low <= one <= shades.high]
+            bar.set_ticks(sorted([shades.marked, *(one for one in within if abs(one - shades.marked) >= apart)]))
         bar.set_label(shades.quantity)
         bar.outline.set_linewidth(0.5)
     entries = [entry for axes in panels for entry in zip(*axes.get_legend_handles_labels(), strict=True)]
@@ -257,13 +263,6 @@ def _tick_powers(axis: Axis) -> None:
     axis.set_major_locator(LogLocator(numticks=6))
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(round(log10(value)))))
     axis.set_minor_locator(NullLocator())
-
-
-def _ticks_around(marked: float, low: float, high: float) -> list[float]:
-    """Round values from low to high, with the marked one in place of those too near to it to be read beside it."""
-    usual = MaxNLocator(4).tick_values(low, high)
-    apart = 0.6 * (usual[1] - usual[0])
-    return sorted([marked, *(float(one) for one in usual if low <= one <= high and abs(one - marked) >= apart)])
 
 
 def _settle(panels: Sequence[Axes], sheet: _Sheet) -> None:
@@ -356,25 +355,6 @@ def _spread(positions: Sequence[float], gap: float, low: float, high: float) -> 
     return (np.clip(apart, low, max(low, high - steps[-1])) + steps).tolist() if len(positions) else []
 
 
-def _reserve_names(axes: Axes, order: draw.RegionOrder, *, along: str, otherwise: str) -> None:
-    """Take the room that the names of blocks need beside an axis; without blocks, say what the order is there.
-
-    Parameters
-    ----------
-    axes : Axes
-    order : draw.RegionOrder
-    along : {"x", "y"}
-        The axis along which regions are drawn.
-    otherwise : str
-        What stands there where the order has no blocks.
-    """
-    axis = axes.xaxis if along == "x" else axes.yaxis
-    axis.set_ticks([(start + end - 1) / 2 for _, start, end in order.blocks], [name for name, _, _ in order.blocks])
-    axis.set_tick_params(length=0, pad=6, labelrotation=90 if along == "x" else 0)
-    if not order.blocks:
-        axis.set_label_text(otherwise)
-
-
 def _name_blocks(axes: Axes, order: draw.RegionOrder, style: PaperStyle, *, along: str) -> None:
     """Name the blocks of regions beside the axis with brackets, once their room was taken and the height is known.
 
@@ -392,14 +372,21 @@ def _name_blocks(axes: Axes, order: draw.RegionOrder, style: PaperStyle, *, alon
     if not order.blocks:
         return
     axis = axes.xaxis if along == "x" else axes.yaxis
-    length, across = _axes_points(axes, along)
+    figure = axes.get_figure()
+    assert isinstance(figure, Figure)
+    _lay_out(figure)
+    box, (width, height) = axes.get_position(), (72 * inches for inches in figure.get_size_inches())
+    length, across = box.width * width, box.height * height  # in points
+    if along == "y":
+        length, across = across, length
     point = len(order.order) / length  # in regions along the axis
     if along == "x" and _fit_side_by_side(order, style, point):
         axis.set_tick_params(labelrotation=0)
         blocks, gap = list(order.blocks), 0.0
     else:
         gap = line_height(style.tick_size) * point
-        blocks = _nameable(order, int(len(order.order) // gap))
+        room = max(1, int(len(order.order) // gap))  # names; the largest blocks have them
+        blocks = sorted(sorted(order.blocks, key=lambda block: block[1] - block[2])[:room], key=lambda block: block[1])
     middles = [(start + end - 1) / 2 for _, start, end in blocks]
     places = _spread(middles, gap, gap / 2 - 0.5, len(order.order) - 0.5 - gap / 2)
     axis.set_ticks(places, [name for name, _, _ in blocks])
@@ -409,17 +396,6 @@ def _name_blocks(axes: Axes, order: draw.RegionOrder, style: PaperStyle, *, alon
         _bracket(axes, span, middle, place, point=1 / across, along=along)
 
 
-def _axes_points(axes: Axes, along: str) -> tuple[float, float]:
-    """Length of the axes along an axis and across it, in points, once everything has taken its room."""
-    figure = axes.get_figure()
-    assert isinstance(figure, Figure)
-    _lay_out(figure)
-    box = axes.get_position()
-    width, height = (72 * inches for inches in figure.get_size_inches())
-    sides = box.width * width, box.height * height
-    return sides if along == "x" else (sides[1], sides[0])
-
-
 def _fit_side_by_side(order: draw.RegionOrder, style: PaperStyle, point: float) -> bool:
     """Tell whether the names, each below its block's middle, leave room between them."""
     reach = [(text_width(name, style.tick_size, style) + style.tick_size) * point / 2 for name, _, _ in order.blocks]
@@ -427,12 +403,6 @@ def _fit_side_by_side(order: draw.RegionOrder, style: PaperStyle, point: float) 
     ends = [-0.5, *(middle + half for middle, half in zip(middles, reach, strict=True))]
     starts = [*(middle - half for middle, half in zip(middles, reach, strict=True)), len(order.order) - 0.5]
     return all(end <= start for end, start in zip(ends, starts, strict=True))
-
-
-def _nameable(order: draw.RegionOrder, room: int) -> list[tuple[str, int, int]]:
-    """The blocks there is room to name, the largest first to be kept, in the order they are drawn."""
-    largest = sorted(order.blocks, key=lambda block: block[1] - block[2])[: max(1, room)]
-    return sorted(largest, key=lambda block: block[1])
 
 
 def _bracket(axes: Axes, span: tuple[float, float], middle: float, place: float, *, point: float, along: str) -> None:
