@@ -191,10 +191,7 @@ class DifferenceBrainOptions(ComparisonOptions):
 
 
 @figure(
-    "group_difference_brain",
-    "Differences of two groups, in the brain",
-    takes=DifferenceBrainOptions,
-    of_subject=False,
+    "group_difference_brain", "Differences of two groups, in the brain", takes=DifferenceBrainOptions, of_subject=False
 )
 def group_difference_brain(measured: "Measured", options: DifferenceBrainOptions) -> Drawing:
     """Where in the brain two groups differ in a hub measure."""

@@ -16,16 +16,7 @@ from biobgt.base.wording import listed, signed, whose
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ESTIMATED, ConnectivityKind
 from biobgt.figures import drawing as draw
-from biobgt.figures.brain import (
-    GLASS_BRAIN,
-    MOST_NAMED,
-    NODES,
-    Brain,
-    BrainKind,
-    brain_caption,
-    brain_option,
-    in_brain,
-)
+from biobgt.figures.brain import GLASS_BRAIN, MOST_NAMED, NODES, Brain, BrainKind, brain_caption, brain_option, in_brain
 from biobgt.figures.connectivity import graph_methods
 from biobgt.figures.register import figure
 from biobgt.hubs.measures import (

@@ -138,12 +138,7 @@ def compared_methods(model: InstalledModel, *, blocks: bool = True) -> tuple[str
 
 
 def model_drawing(
-    model: InstalledModel,
-    said: str,
-    *,
-    groups: Sequence[str] = (),
-    methods: Sequence[str] = (),
-    **about: Any,
+    model: InstalledModel, said: str, *, groups: Sequence[str] = (), methods: Sequence[str] = (), **about: Any
 ) -> Drawing:
     """The drawing of a model's groups, of some or of all: its caption opens with whose it is.
 

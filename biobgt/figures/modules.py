@@ -31,16 +31,7 @@ from biobgt.base.options import option
 from biobgt.base.wording import capitalised, counted, listed, signed
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES, named_labelling
 from biobgt.figures import drawing as draw
-from biobgt.figures.brain import (
-    IN_NONE,
-    NO_GROUP,
-    SYMBOLS,
-    Brain,
-    BrainKind,
-    brain_caption,
-    brain_option,
-    in_brain,
-)
+from biobgt.figures.brain import IN_NONE, NO_GROUP, SYMBOLS, Brain, BrainKind, brain_caption, brain_option, in_brain
 from biobgt.figures.connectivity import (
     LARGEST_MATRIX_MM,
     connectivity_shades,

@@ -63,9 +63,7 @@ class PaperStyle(Options):
         flag="--height",
     )
     font: str = option(
-        BUNDLED_FONT,
-        title="Font",
-        help=f"{BUNDLED_FONT} (as wide as Arial and Helvetica), or an installed font.",
+        BUNDLED_FONT, title="Font", help=f"{BUNDLED_FONT} (as wide as Arial and Helvetica), or an installed font."
     )
     font_size: float = option(
         _USUAL_POINTS,

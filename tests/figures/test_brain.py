@@ -7,16 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from drawn_figures import (
-    CURVES,
-    brain_3d,
-    brain_of,
-    brains_on_one_scale,
-    curves_of,
-    drawing_of,
-    glass_brain,
-    on_screen,
-)
+from drawn_figures import CURVES, brain_3d, brain_of, brains_on_one_scale, curves_of, drawing_of, glass_brain, on_screen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb

@@ -17,12 +17,7 @@ from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
 from biobgt.training.metrics import METRICS
-from biobgt.training.tables import (
-    FEWEST_SPLITS,
-    PAPER_MARK,
-    BenchmarkTables,
-    impossible_words,
-)
+from biobgt.training.tables import FEWEST_SPLITS, PAPER_MARK, BenchmarkTables, impossible_words
 
 
 def lines(**splits: dict[str, list[float]]) -> pd.DataFrame:

@@ -5,17 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_figures import (
-    CURVES,
-    STUDY,
-    curves_of,
-    group_behind,
-    measured_of,
-    on_screen,
-    scatter_of,
-    sweep_of,
-    traces,
-)
+from drawn_figures import CURVES, STUDY, curves_of, group_behind, measured_of, on_screen, scatter_of, sweep_of, traces
 
 from biobgt import InputError
 from biobgt.figures import RegionOrder, only_regions, order_by_value, order_regions, random_regions

@@ -6,10 +6,4 @@ Importing this package loads matplotlib, so :mod:`biobgt.figures` does not impor
 from biobgt.figures.paper.frame import save_figure
 from biobgt.figures.paper_style import JOURNAL_WIDTHS_MM, PALETTES, FileFormat, PaperStyle
 
-__all__ = [
-    "JOURNAL_WIDTHS_MM",
-    "PALETTES",
-    "FileFormat",
-    "PaperStyle",
-    "save_figure",
-]
+__all__ = ["JOURNAL_WIDTHS_MM", "PALETTES", "FileFormat", "PaperStyle", "save_figure"]
