@@ -236,7 +236,7 @@ def safe_text(text: str) -> str:
 def _as_meant(text: str) -> str:
     """Take back what :func:`safe_text` did.
 
-    >>> as_meant("'=1+1"), as_meant("'quoted'")
+    >>> _as_meant("'=1+1"), _as_meant("'quoted'")
     ('=1+1', "'quoted'")
     """
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text

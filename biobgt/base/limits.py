@@ -167,7 +167,7 @@ _NOUNS = {item.name: item.metadata["noun"] for item in fields(Limits)}
 def _variable_of(limit: str) -> str:
     """Return the environment variable that sets a limit.
 
-    >>> variable_of("regions")
+    >>> _variable_of("regions")
     'BIOBGT_MAX_REGIONS'
     """
     return PREFIX + limit.upper()

@@ -272,7 +272,7 @@ def _join_series(recordings: Sequence[FloatArray]) -> FloatArray:
     """Z-score every region of every recording and join them along time; regions without signal are zero.
 
     >>> one, two = np.array([[1.0, 0], [2, 0], [3, 5]]), np.array([[10.0, 1], [30, 2], [20, 9]])
-    >>> joined = join_series([one, two])
+    >>> joined = _join_series([one, two])
     >>> mean = (np.corrcoef(one.T) + np.corrcoef(two.T)) / 2
     >>> joined.shape, bool(np.allclose(np.corrcoef(joined.T), mean))
     ((6, 2), True)
