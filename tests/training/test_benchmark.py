@@ -176,6 +176,22 @@ def test_one_row_stands_for_the_two_presets_that_are_equal() -> None:
 # Leaks. -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("system", KINDS, ids=lambda one: one.key)
+def test_labels_by_lot_in_training_give_chance(
+    system: System, graphs: Callable[[Preset], LabelledGraphs], splits: Splits, tmp_path: Path
+) -> None:
+    """The test subjects keep their true labels: what finds them was not learnt from the training subjects."""
+    data, split, aucs = graphs(small("paper-abide")), splits[0], []
+    seen = np.concatenate([split.train, split.validation])
+    for seed in range(4):
+        labels = data.labels.copy()
+        labels[seen] = np.random.default_rng(seed).permutation(labels[seen])
+        lot = replace(data, labels=labels)
+        results = run_benchmark(lambda preset, lot=lot: lot, [split], [system], folder=tmp_path / str(seed))
+        aucs += results["auc"].tolist()
+    assert 0.2 < np.mean(aucs) < 0.8
+
+
 @pytest.mark.parametrize("system", [*KINDS, SYSTEMS["ridge-tangent"]], ids=lambda one: one.key)
 def test_a_subject_is_told_the_same_whoever_else_is_tested(
     system: System, graphs: Callable[[Preset], LabelledGraphs], splits: Splits, tmp_path: Path
