@@ -275,7 +275,12 @@ def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Fo
                 found.phenotypes[file] = None
             else:
                 found.data.append(file)
-    _join_hemispheres(found)
+    there = {file.path for file in found.data}
+    found.data = [  # but for the right hemisphere's file of a pair, which is read with the left one's
+        file
+        for file in found.data
+        if side_of(file.path) != "R" or file_of_other_side(file.path, file.root) not in there
+    ]
     _set_tables_aside(found)
     _ask_between_recordings(found.data)
     return found
@@ -341,16 +346,6 @@ def _look_into_archive(
         folder, refused = stack.enter_context(found.unpacked.add(path))
     found.refused += [replace(one, file=f"{within}/{one.file}") if within else one for one in refused]
     _look_into(folder, found, options, name=name, within=within)
-
-
-def _join_hemispheres(found: Found) -> None:
-    """Keep the left hemisphere's file of a pair, with which the right one's is read."""
-    there = {file.path for file in found.data}
-    found.data = [
-        file
-        for file in found.data
-        if side_of(file.path) != "R" or file_of_other_side(file.path, file.root) not in there
-    ]
 
 
 def _set_tables_aside(found: Found) -> None:

@@ -58,7 +58,13 @@ def read_hdf5(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[d
                 if hard and isinstance(h5py.h5o.open(root, entry), h5py.h5g.GroupID):
                     raise structure_error(_text(entry), "struct")
         name = choose_variable(numeric if variable is None else declared, variable, limits)
-        array = _values(name, datasets[name], limits)
+        item = datasets[name]
+        n_bytes = math.prod(map(int, item.shape)) * item.dtype.itemsize
+        # What declares far more than is stored of it is not read.
+        limits.check_growth(item.get_storage_size(), n_bytes, f"The variable '{name[:80]}'")
+        allow_memory(_HDF5_COPIES * n_bytes, limits)
+        array = np.empty(item.shape, item.dtype)
+        item.read(h5py.h5s.ALL, h5py.h5s.ALL, array)
     return {"variable": name}, array.T if matlab else array
 
 
@@ -72,16 +78,6 @@ def _opened(path: Path) -> Iterator[h5py.h5g.GroupID]:
         yield h5py.h5g.open(file, b"/")
     finally:
         file.close()
-
-
-def _values(name: str, item: h5py.h5d.DatasetID, limits: Limits) -> NDArray[Any]:
-    """Read a dataset, unless it declares far more than is stored of it."""
-    n_bytes = math.prod(map(int, item.shape)) * item.dtype.itemsize
-    limits.check_growth(item.get_storage_size(), n_bytes, f"The variable '{name[:80]}'")
-    allow_memory(_HDF5_COPIES * n_bytes, limits)
-    array = np.empty(item.shape, item.dtype)
-    item.read(h5py.h5s.ALL, h5py.h5s.ALL, array)
-    return array
 
 
 def _datasets(root: h5py.h5g.GroupID, limits: Limits, *, matlab: bool) -> Iterator[tuple[str, h5py.h5d.DatasetID]]:

@@ -31,7 +31,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -320,7 +320,11 @@ def _forget_after_fork() -> None:
 
 def _read_for_others() -> None:
     """Read one file after another, in this process, until nobody asks any more."""
-    requests, replies = _private_streams()
+    # The two pipes are ours alone: a library that prints must not write into a reply.
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
     if sys.platform == "linux":  # be killed with the parent, also in the middle of a file; elsewhere, end after it
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(sys.argv[1]):
@@ -361,15 +365,6 @@ def _serve(request: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
         return {"refused": f"{said} {raised}.", "damaged": True}, None
     except Exception as error:
         return {"fault": type(error).__name__, "traceback": traceback.format_exc()}, None
-
-
-def _private_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Keep the two pipes to ourselves: a library that prints must not write into a reply."""
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    return requests, replies
 
 
 atexit.register(lambda: _POOL.close())
