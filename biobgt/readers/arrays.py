@@ -134,14 +134,6 @@ def check_variable(name: str, about: Declared, limits: Limits) -> None:
         limits.check_table(wide, what)
 
 
-def structure_error(name: str, kind: str) -> InputError:
-    """Say that a MATLAB struct or cell is no table."""
-    return InputError(
-        f"The variable '{name[:80]}' is a MATLAB {kind}, which has no single table of numbers in it. "
-        "Save the matrix itself, for example: x = s.connectivity; save('subject.mat', 'x')."
-    )
-
-
 # NumPy's own files: an array is read only if its header declares what may be read, and the file is as long as that.
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.limits import Limits, allow_memory, library
-from biobgt.readers.arrays import Declared, check_variable, choose_variable, structure_error
+from biobgt.readers.arrays import Declared, check_variable, choose_variable
 
 # HDF5 files, and MATLAB's 7.3, which are HDF5: the numeric datasets that a file holds itself.
 #
@@ -56,7 +56,7 @@ def read_hdf5(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[d
             for entry in root:
                 hard = root.links.get_info(entry).type == h5py.h5l.TYPE_HARD
                 if hard and isinstance(h5py.h5o.open(root, entry), h5py.h5g.GroupID):
-                    raise structure_error(_text(entry), "struct")
+                    raise _structure_error(_text(entry), "struct")
         name = choose_variable(numeric if variable is None else declared, variable, limits)
         item = datasets[name]
         n_bytes = math.prod(map(int, item.shape)) * item.dtype.itemsize
@@ -136,6 +136,14 @@ def _text(name: bytes) -> str:
     return name.decode("utf-8", "backslashreplace")
 
 
+def _structure_error(name: str, kind: str) -> InputError:
+    """Say that a MATLAB struct or cell is no table."""
+    return InputError(
+        f"The variable '{name[:80]}' is a MATLAB {kind}, which has no single table of numbers in it. "
+        "Save the matrix itself, for example: x = s.connectivity; save('subject.mat', 'x')."
+    )
+
+
 # MATLAB files of version 5 (and 4), read by SciPy.
 #
 # Only the variable that holds the data is read. Runs in a reading process (:mod:`biobgt.readers.isolate`): SciPy's
@@ -170,7 +178,7 @@ def read_matlab(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple
         limits.check("objects", len(classes), "The file")
         wanted = {name: kind for name, (_, kind) in classes.items() if options["variable"] in (None, name)}
         if wanted and all(kind in _STRUCTURES for kind in wanted.values()):
-            raise structure_error(*next(iter(wanted.items())))
+            raise _structure_error(*next(iter(wanted.items())))
         declared = {
             name: Declared(tuple(int(n) for n in shape), _KINDS.get(kind, "O"), kind)
             for name, (shape, kind) in classes.items()
