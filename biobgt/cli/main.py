@@ -49,7 +49,7 @@ def _commands(places: Mapping[str, str], *, help: str) -> typer.Typer:
             module, function = places[cmd_name].split(":")
             if self.listing:
                 return TyperCommand(
-                    cmd_name, help=first_paragraph(module, function), rich_markup_mode=self.rich_markup_mode
+                    cmd_name, help=_first_paragraph(module, function), rich_markup_mode=self.rich_markup_mode
                 )
             return _loaded(cmd_name, getattr(import_module(module), function), self.rich_markup_mode)
 
@@ -72,7 +72,7 @@ def _loaded(name: str, callback: Callable[..., None], markup: MarkupMode) -> Any
     return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=markup)
 
 
-def first_paragraph(module: str, function: str) -> str:
+def _first_paragraph(module: str, function: str) -> str:
     """Read what a command does from the source of its module, which is not imported for that."""
     spec = find_spec(module)
     if spec is None or spec.origin is None:

@@ -19,7 +19,7 @@ from nilearn.image import new_img_like
 from biobgt import ConnectomeSettings, ImageOptions, ReadOptions, read_cohort
 from biobgt.base.files import file_names
 from biobgt.cli import screen
-from biobgt.cli.main import JOBS, app, first_paragraph
+from biobgt.cli.main import JOBS, _first_paragraph, app
 from biobgt.cli.models import _tell
 from biobgt.cli.screen import print_table
 from biobgt.data.connectivity import functional_connectivity
@@ -264,7 +264,7 @@ def test_no_column_is_lost_in_a_narrow_terminal(width, monkeypatch, capsys) -> N
 
 @pytest.mark.parametrize("name", JOBS)
 def test_a_command_says_in_the_list_what_it_says_itself(name: str, run: Run) -> None:
-    sentence = first_paragraph(*JOBS[name].split(":"))
+    sentence = _first_paragraph(*JOBS[name].split(":"))
     assert sentence
     listed, own = (" ".join(run(*words).out.replace("│", " ").split()) for words in (["--help"], [name, "--help"]))
     assert " ".join(sentence.split()) in listed
