@@ -50,15 +50,6 @@ def _demo(name: str) -> LoadedCohort:
     return LoadedCohort(name, find_cohort(f"{DEMO_PREFIX}{name}"))
 
 
-def cohort_titles() -> dict[str, str]:
-    """The cohorts of this session, by key, for the picker."""
-    own = own_cohort()
-    if own is None:
-        return dict(DEMO_COHORTS)
-    name = own.cohort.name
-    return {**DEMO_COHORTS, OWN: f"{name}, from a project" if name in DEMO_COHORTS.values() else name}
-
-
 def load(key: str) -> LoadedCohort:
     """Return a cohort by its key."""
     own = own_cohort()

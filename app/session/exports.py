@@ -6,7 +6,7 @@ can be stopped: it then goes on where it was. What the other pages have measured
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -122,52 +122,48 @@ def listed_cohort(ref: CohortRef) -> Cohort | None:
         return None
 
 
-def kept(request: FigureRequest | PanelsRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> Any:
-    """The files of a figure (FigureFiles), or of a figure of panels (PanelFiles), if they were made; else None.
+@dataclass(frozen=True)
+class ExportFiles:
+    """The files of listed figures in one look and some formats, as far as they were made."""
 
-    Parameters
-    ----------
-    request : FigureRequest or PanelsRequest
-    style : PaperStyle
-    formats : sequence of {"svg", "pdf", "png", "tiff"}
-    """
-    return st.session_state.get(EXPORT_MADE, {}).get((request, style, tuple(formats)))
+    style: PaperStyle
+    formats: tuple[FileFormat, ...]
 
+    @classmethod
+    def previews(cls, style: PaperStyle) -> "ExportFiles":
+        """What a page shows of figures of this look: pictures at a screen's density."""
+        return cls(replace(style, dpi=_PREVIEW_DPI), ("png",))
 
-def make(request: FigureRequest | PanelsRequest, style: PaperStyle, formats: Sequence[FileFormat]) -> None:
-    """Make the files of a figure, or of a figure of panels, and keep them.
+    def of(self, request: FigureRequest | PanelsRequest) -> Any:
+        """The files of a figure (FigureFiles), or of a figure of panels (PanelFiles), if they were made; else None."""
+        return st.session_state.get(EXPORT_MADE, {}).get((request, self.style, self.formats))
 
-    Parameters
-    ----------
-    request : FigureRequest or PanelsRequest
-    style : PaperStyle
-    formats : sequence of {"svg", "pdf", "png", "tiff"}
-    """
-    from biobgt.export import making  # brings matplotlib, which other pages do without
+    def are_made(self, request: FigureRequest | PanelsRequest) -> bool:
+        """Whether a figure, or a figure of panels, was made."""
+        return self.of(request) is not None
 
-    made: making.FigureFiles | making.PanelFiles
-    if isinstance(request, PanelsRequest):
-        measured = {panel.cohort: _measured(panel.cohort) for panel in request.panels}
-        made = making.make_panels(measured, request, style=style, formats=formats)
-    else:
-        one = _measured(request.cohort)
-        place = one.place = st.empty()
-        try:
-            made = making.make_files(one, request, style=style, formats=formats)
-        finally:
-            one.place = None
-            place.empty()
-    st.session_state.setdefault(EXPORT_MADE, {})[request, style, tuple(formats)] = made
+    def make(self, request: FigureRequest | PanelsRequest) -> None:
+        """Make the files of a figure, or of a figure of panels, and keep them."""
+        from biobgt.export import making  # brings matplotlib, which other pages do without
 
-
-def preview_style(style: PaperStyle) -> PaperStyle:
-    """The same at a screen's density."""
-    return replace(style, dpi=_PREVIEW_DPI)
+        made: making.FigureFiles | making.PanelFiles
+        if isinstance(request, PanelsRequest):
+            measured = {panel.cohort: _measured(panel.cohort) for panel in request.panels}
+            made = making.make_panels(measured, request, style=self.style, formats=self.formats)
+        else:
+            one = _measured(request.cohort)
+            place = one.place = st.empty()
+            try:
+                made = making.make_files(one, request, style=self.style, formats=self.formats)
+            finally:
+                one.place = None
+                place.empty()
+        st.session_state.setdefault(EXPORT_MADE, {})[request, self.style, self.formats] = made
 
 
 def forget_others(requests: Sequence[FigureRequest | PanelsRequest], style: PaperStyle) -> None:
     """Drop what was made of figures that are no longer listed, or look otherwise by now."""
-    looks, made = (style, preview_style(style)), st.session_state.get(EXPORT_MADE, {})
+    looks, made = (style, ExportFiles.previews(style).style), st.session_state.get(EXPORT_MADE, {})
     listed = {key: files for key, files in made.items() if key[0] in requests and key[1] in looks}
     st.session_state[EXPORT_MADE] = listed
     cohorts = {request.cohort for request in requests if isinstance(request, FigureRequest)}

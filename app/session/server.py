@@ -84,14 +84,10 @@ def is_served_to_others() -> bool:
     return has_server() and served_to_others(st.get_option("server.address"), _allowed_names())
 
 
-def most_per_file_mb() -> int:
-    """The largest file that is taken, in megabytes."""
-    return int(st.get_option("server.maxUploadSize"))
-
-
-def most_per_session_mb() -> int:
-    """The most that one session's files may have together, in megabytes."""
-    return _FILES_OF_A_SESSION * most_per_file_mb()
+def upload_limits_mb() -> tuple[int, int]:
+    """The largest file that is taken, and the most that one session's files may have together, in megabytes."""
+    largest = int(st.get_option("server.maxUploadSize"))
+    return largest, _FILES_OF_A_SESSION * largest
 
 
 @dataclass
@@ -106,13 +102,13 @@ class _Sessions:
 _SESSIONS = _Sessions()
 
 
-def browser_of(cookies: Mapping[str, str]) -> bytes:
+def _browser_of(cookies: Mapping[str, str]) -> bytes:
     """What one browser knows and no other: what Streamlit gave it against forged requests; empty without a cookie."""
     secret, _ = decode_xsrf_token_string(cookies.get(XSRF_COOKIE_NAME, ""))
     return secret or b""
 
 
-def let_in(session: str, user: str, browser: bytes) -> None:
+def let_in(session: str, user: str, cookies: Mapping[str, str]) -> None:
     """Take files from this session from now on, while they come from the same browser.
 
     Parameters
@@ -121,17 +117,17 @@ def let_in(session: str, user: str, browser: bytes) -> None:
         Its id.
     user : str
         Who logged in, for the audit.
-    browser : bytes
-        What :func:`browser_of` says of its cookies.
+    cookies : mapping of str to str
+        By which its browser is known.
     """
     _SESSIONS.users[session] = user
-    _SESSIONS.browsers[session] = browser
+    _SESSIONS.browsers[session] = _browser_of(cookies)
 
 
 def _is_of_browser(session: str, headers: Mapping[str, str]) -> bool:
     """Whether a request comes from the browser that logged in to a session."""
     known = _SESSIONS.browsers.get(session, b"")
-    return bool(known) and hmac.compare_digest(known, browser_of(cookie_parser(headers.get("cookie", ""))))
+    return bool(known) and hmac.compare_digest(known, _browser_of(cookie_parser(headers.get("cookie", ""))))
 
 
 def _foreign_session(scope: Scope, headers: Mapping[str, str]) -> str | None:
@@ -209,8 +205,9 @@ class Gate:
         """Take a file that fits beside the session's others; its size is known before its first byte has come."""
         session, file = upload
         held = _SESSIONS.uploads.setdefault(session, {})
-        if n_bytes + sum(held.values()) > most_per_session_mb() * 2**20:
-            sentence = f"The files of one session may take {most_per_session_mb()} MB in total."
+        _, most_mb = upload_limits_mb()
+        if n_bytes + sum(held.values()) > most_mb * 2**20:
+            sentence = f"The files of one session may take {most_mb} MB in total."
             await PlainTextResponse(sentence, 413)(scope, receive, send)
             return
         held[file] = n_bytes  # at once, for several come side by side

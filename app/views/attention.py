@@ -33,7 +33,7 @@ _ADJUSTED = {
 }
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     view = current_view()
     st.title("Attention", help=widgets.explained("attention", "ne", "out-of-fold"))
@@ -232,4 +232,4 @@ def _show_disorder(view: View, model: InstalledModel) -> None:
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

@@ -3,8 +3,6 @@
 First what a comparison rests on, before anything is computed; then what differs, or the modules of the two groups.
 """
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -24,17 +22,10 @@ from biobgt.modules.measures import SHUFFLES
 from biobgt.results.measured import Measured
 from session.view import PageOptions, View, current_view
 from views.page_map import PAGES
+from views.shared import widgets
 from views.shared.figures import SIDE_BY_SIDE, show, show_in_brain, show_no_places
-from views.shared.options import ask, ask_in_row, in_a_row, work_through
-from views.shared.widgets import (
-    TWO_GROUPS,
-    caption,
-    escape_markdown,
-    explained,
-    heading,
-    input_errors_shown,
-    show_table,
-)
+from views.shared.options import ask, ask_in_row, in_a_row, measure_all, work_through
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, show_numbers, show_table
 
 # What is asked beside the groups, by what is compared.
 _ASKED = {
@@ -47,10 +38,10 @@ _SHOWN = {"difference": "Difference", "d": "d", "d_low": "d, low", "d_high": "d,
 _GLASS_MM = 85.0
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Compare", help=explained("covariate"))
+    st.title("Compare", help=widgets.explained("covariate"))
     st.markdown(
         "Two groups of the cohort, compared over people: several recordings of a person are averaged first. What the "
         "covariates cost is said before anything is computed."
@@ -62,7 +53,7 @@ def show_page() -> None:
     with input_errors_shown():
         options = _ask(view)
         if options.first == options.second:
-            st.info(TWO_GROUPS)
+            st.info(widgets.TWO_GROUPS)
         elif options.of == MODULES:
             _show_modules(view)
         elif _show_design(view, options):
@@ -92,10 +83,8 @@ def _show_design(view: View, options: ComparisonOptions) -> bool:
     try:
         planned = features.plan_comparison(view.cohort, options)
         people, design = planned.people, planned.people.design
-        with st.container(horizontal=True):
-            for group, n in people.sizes.items():
-                st.metric(f"People of {escape_markdown(group)}", n, width="content", border=True)
-            st.metric("Residual degrees of freedom", max(design.degrees, 0), width="content", border=True)
+        sizes = {f"People of {group}": n for group, n in people.sizes.items()}
+        show_numbers({**sizes, "Residual degrees of freedom": max(design.degrees, 0)})
         if design.covariates:
             _show_costs(planned)
         design.check()
@@ -166,15 +155,9 @@ def _show_table(view: View, options: ComparisonOptions) -> None:
     table = pd.DataFrame({"Feature": found["feature"], **means, **{name: found[key] for key, name in _SHOWN.items()}})
     alt = "Differences of the two groups, one row per feature"
     show_table(table, key="differences_table", formats=dict.fromkeys(table.columns[1:], "%.3g"), alt=alt)
-    st.download_button(
-        f"Download the table of {counted(len(table), 'feature')}",
-        data=write_csv(compared.rows(simulated=simulated), index=False).encode(),
-        file_name=f"compare_{options.of}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-        key="differences_download",
-    )
+    label = f"Download the table of {counted(len(table), 'feature')}"
+    written = write_csv(compared.rows(simulated=simulated), index=False).encode()
+    widgets.offer_file(label, written, f"compare_{options.of}.csv", key="differences_download")
 
 
 # The modules of two groups side by side: what each group's subjects agree on, in the same colours, and a test.
@@ -187,9 +170,7 @@ def _show_modules(view: View) -> None:
     if not _find_modules(view, options):
         return
     found = figures.changed_modules(view.measured, options)
-    with st.container(horizontal=True):
-        for title, value in figures.difference_numbers(found).items():
-            st.metric(title, value, width="content", border=True)
+    show_numbers(figures.difference_numbers(found))
     caption(figures.difference_caption(view.measured, options, found))
     ask(PageOptions, "group_brain", cohort=view.cohort)
     shown = view.options(PageOptions).group_brain
@@ -207,18 +188,16 @@ def _show_modules(view: View) -> None:
 def _find_modules(view: View, options: figures.ModuleComparisonOptions) -> bool:
     """Find the modules of every subject and of shuffled groups, which can be stopped; true when all are found."""
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
-    found = work_through(
-        members,
-        lambda name: view.measured.of(name).module_labels(options),
-        lambda name: view.measured.of(name).is_kept(Measured.module_labels, options),
+    found = measure_all(
+        Measured.module_labels,
+        [(view.measured.of(name), options) for name in members],
         key="groups",
         start=f"Find the modules of {counted(len(members), 'subject')}",
         doing="Subject",
     )
-    return found and work_through(
-        range(SHUFFLES),
-        partial(view.measured.shuffled_changes, options, options.groups),
-        lambda number: view.measured.is_kept(Measured.shuffled_changes, options, options.groups, number),
+    return found and measure_all(
+        Measured.shuffled_changes,
+        [(view.measured, options, options.groups, number) for number in range(SHUFFLES)],
         key="shuffles",
         start="Permute the groups",
         doing="Permutation",
@@ -246,4 +225,4 @@ def _show_changed(view: View, options: figures.ModuleComparisonOptions, found: M
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

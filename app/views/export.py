@@ -23,11 +23,11 @@ from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
-from session.exports import forget_others, keep_list, kept, listed_cohort, listed_figures, make, preview_style
+from session.exports import ExportFiles, forget_others, keep_list, listed_cohort, listed_figures
 from session.view import EXPORT_GRAPHS, View, current_view
 from views.page_map import PAGES
 from views.shared.options import ask_here, in_a_row, work_through
-from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, simulated_badge
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, offer_file, simulated_badge
 
 # Under which the session keeps what is asked here; those of the look are a prefix and the name of the option.
 _LOOK, _FORMATS, _DATA = "export_", "export_formats", "export_data"
@@ -45,7 +45,7 @@ _GONE_MODEL = (
 )
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     st.title("Export")
     st.markdown(
@@ -143,17 +143,17 @@ def _ask_for_panels(usable: Sequence[FigureRequest], titles: Mapping[FigureReque
 
 def _show_panels(request: PanelsRequest, style: PaperStyle) -> None:
     """Show what the panels look like together, and how large that is."""
-    shown = preview_style(style)
+    previews = ExportFiles.previews(style)
     work_through(
         [request],
-        lambda one: make(one, shown, ["png"]),
-        lambda one: kept(one, shown, ["png"]) is not None,
+        previews.make,
+        previews.are_made,
         key="export_panels_drawn",
         start="Draw the panels",
         doing="Figure",
         automatic=True,
     )
-    if made := kept(request, shown, ["png"]):
+    if made := previews.of(request):
         st.image(made.pictures["png"], width=round(_PX_PER_MM * style.width_mm), alt=made.caption)
         caption(f"{made.size}. {made.caption}")
 
@@ -179,18 +179,19 @@ def _show_bundle(
             "saved on the page Subjects, and refuses other subjects. Share the zip only as you would share the data.",
         )
     everything: list[FigureRequest | PanelsRequest] = [*usable, *([] if panels is None else [panels])]
+    files = ExportFiles(style, formats)
     whole = work_through(
         everything,
-        lambda request: make(request, style, formats),
-        lambda request: kept(request, style, formats) is not None,
+        files.make,
+        files.are_made,
         key="export_bundle",
         start=f"Make the zip of {counted(len(usable), 'figure')}",
         doing="Figure",
     )
     if not whole:
         return
-    together = None if panels is None else kept(panels, style, formats)
-    made = [kept(request, style, formats) for request in usable]
+    together = None if panels is None else files.of(panels)
+    made = [files.of(request) for request in usable]
     cohorts = {request.cohort: cohort for request in usable if (cohort := listed_cohort(request.cohort)) is not None}
 
     def write() -> bytes:
@@ -198,16 +199,8 @@ def _show_bundle(
         write_bundle(made, cohorts, stream, style=style, include_data=include, panels=together)
         return stream.getvalue()
 
-    st.download_button(
-        f"Download the zip of {counted(len(made), 'figure')}",
-        data=write,
-        file_name="biobgt_figures.zip",
-        mime="application/zip",
-        icon=":material/download:",
-        type="primary",
-        on_click="ignore",
-        key="export_download",
-    )
+    label = f"Download the zip of {counted(len(made), 'figure')}"
+    offer_file(label, write, "biobgt_figures.zip", key="export_download", type="primary")
     st.caption("To make figures and numbers again, run `sh make_figures.sh` in the unpacked folder.")
 
 
@@ -247,27 +240,24 @@ def _move(position: int, by: int | None = None) -> None:
 
 def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperStyle) -> None:
     """Show what figures look like, drawing those that were not drawn yet until the user stops it."""
-    shown = preview_style(style)
+    previews = ExportFiles.previews(style)
 
     def show_one(request: FigureRequest) -> None:
-        files = kept(request, shown, ["png"])
+        files = previews.of(request)
         places[request].image(files.pictures["png"], width=round(_PX_PER_MM * style.width_mm), alt=files.caption)
         places[request].caption(escape_markdown(files.caption))
 
     def draw(request: FigureRequest) -> None:
         with places[request], input_errors_shown():
-            make(request, shown, ["png"])
+            previews.make(request)
             show_one(request)
 
-    def is_drawn(request: FigureRequest) -> bool:
-        return kept(request, shown, ["png"]) is not None
-
-    for request in filter(is_drawn, places):
+    for request in filter(previews.are_made, places):
         show_one(request)
     work_through(
         list(places),
         draw,
-        is_drawn,
+        previews.are_made,
         key="export_previews",
         start="Draw the previews",
         doing="Drawing figure",
@@ -312,15 +302,10 @@ def _show_graph_files(view: View) -> None:
             return
         stems = file_names(ids)
         files = {f"{stems[subject]}{end}": data for subject in ids for end, data in made[(*how, subject)].items()}
-        st.download_button(
-            f"Download {counted(len(files), 'file')} of {counted(len(ids), 'subject')}",
-            data=partial(zipped, files, dict.fromkeys(files, 0o644)),
-            file_name="biobgt_connectomes.zip",
-            mime="application/zip",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+        label = f"Download {counted(len(files), 'file')} of {counted(len(ids), 'subject')}"
+        pack = partial(zipped, files, dict.fromkeys(files, 0o644))
+        offer_file(label, pack, "biobgt_connectomes.zip", key="graphs_download")
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

@@ -32,7 +32,7 @@ _PAPER = "peng2025"  # whose method this implements
 _BRAIN_WIDTH = 262  # px; the others share the rest, which at 800 px is another row
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     view = current_view()
     _show_first_screen(view)
@@ -150,4 +150,4 @@ def _show_models_and_citation(view: View) -> None:
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

@@ -23,7 +23,7 @@ from biobgt.hubs.table import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view
 from views.shared.figures import Panel, show, show_beside, show_in_brain, show_no_places
-from views.shared.options import ask, ask_for, ask_in_row, work_through
+from views.shared.options import ask, ask_for, ask_in_row, measure_all, work_through
 from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown, show_table
 
 _ANCHOR = "why-this-region"
@@ -31,7 +31,7 @@ _STRONGEST = ""  # in place of a region: whichever has the highest NE
 _LETTER_WIDTH, _FEWEST_LETTERS = 8, 10  # of a column of names, in px, so that "cingulo-opercular" is whole
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     view = current_view()
     st.title("Hubs", help=explained("hub", "ne", "neff", "fc-strength", "gamma"))
@@ -163,11 +163,10 @@ def _show_curves(view: View, *, region: str, on_pick: Callable[[int], None]) -> 
 
 def _measure_group(view: View, options: figures.HubCurvesOptions) -> bool:
     """Measure every subject of the group, which shows how far it is and can be stopped; true when all are."""
-    of = {member.id: view.measured.of(member.id) for member in figures.group_members(view.measured)}
-    return work_through(
-        list(of),
-        lambda subject: of[subject].hub_curves(options, options.measures),
-        lambda subject: of[subject].is_kept(Measured.hub_curves, options, options.measures),
+    members = figures.group_members(view.measured)
+    return measure_all(
+        Measured.hub_curves,
+        [(view.measured.of(member.id), options, options.measures) for member in members],
         key="group_curves",
         start="Measure the group",
         doing="Perturbing every region of subject",
@@ -190,10 +189,9 @@ def _show_verdict(view: View) -> None:
         own = measured.own_agreement(options.perturbation)
         verdict = st.empty()
         verdict.markdown(escape_markdown(evidence.given_sentence(own.at(options.gamma))))
-        whole = work_through(
-            NULL_SEEDS,
-            partial(measured.null_agreement, options.perturbation),
-            lambda seed: measured.is_kept(Measured.null_agreement, options.perturbation, seed),
+        whole = measure_all(
+            Measured.null_agreement,
+            [(measured, options.perturbation, seed) for seed in NULL_SEEDS],
             key="agreement_nulls",
             start=f"Compare with {len(NULL_SEEDS)} null graphs",
             doing="Null graph",
@@ -240,10 +238,9 @@ def _own_halves(view: View) -> pd.DataFrame | None:
         caption(reason)
         return None
     measured, options = view.measured, view.options(HubOptions)
-    whole = work_through(
-        evidence.HALVES,
-        partial(measured.half_hubs, options.perturbation),
-        lambda half: measured.is_kept(Measured.half_hubs, options.perturbation, half),
+    whole = measure_all(
+        Measured.half_hubs,
+        [(measured, options.perturbation, half) for half in evidence.HALVES],
         key="hub_halves",
         start="Measure the two halves of this recording",
         doing="Half",
@@ -342,4 +339,4 @@ def _show_standings(story: RegionExplanation, kind: ConnectivityKind) -> None:
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

@@ -28,7 +28,7 @@ from views.shared.widgets import caption, escape_markdown, heading, input_errors
 _ALL_METRICS = "All metrics, as a table"  # what a figure of results shows a part of
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     view = current_view()
     st.title("Models", help=widgets.explained("out-of-fold", "calibration", "tangent-space"))
@@ -248,4 +248,4 @@ _CARD = (
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

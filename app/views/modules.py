@@ -1,7 +1,5 @@
 """Modules: a subject's Louvain modules in its brain, beside functional networks, real groups and chance."""
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -19,14 +17,22 @@ from biobgt.results.studies import abide_groups, study_modules
 from session.view import PageOptions, View, brain_kind, choose, current_view
 from views.page_map import PAGES
 from views.shared.figures import Panel, show, show_in_brain, show_no_places
-from views.shared.options import ask, ask_in_row, in_a_row, work_through
-from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown, show_table
+from views.shared.options import ask, ask_in_row, in_a_row, measure_all
+from views.shared.widgets import (
+    caption,
+    escape_markdown,
+    explained,
+    heading,
+    input_errors_shown,
+    show_numbers,
+    show_table,
+)
 
 _GLASS_MM = 140.0
 _NULL_GRAPHS, _SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOptions.null_graphs
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     view = current_view()
     st.title("Modules", help=explained("louvain", "resolution", "modularity", "consensus"))
@@ -124,14 +130,10 @@ def _show_sweep(view: View) -> None:
     measured, options = view.measured, view.options(figures.ResolutionSweepOptions, resolutions=RESOLUTIONS)
     heading("Across resolutions", simulated=view.subject.simulated)
 
-    def is_done(value: float) -> bool:
-        return measured.is_kept(Measured.resolution_step, options, value)
-
-    done = tuple(filter(is_done, RESOLUTIONS))
-    whole = work_through(
-        RESOLUTIONS,
-        partial(measured.resolution_step, options),
-        is_done,
+    done = tuple(value for value in RESOLUTIONS if measured.is_kept(Measured.resolution_step, options, value))
+    whole = measure_all(
+        Measured.resolution_step,
+        [(measured, options, value) for value in RESOLUTIONS],
         key="sweep",
         start=f"Find the modules at {counted(len(RESOLUTIONS), 'resolution')}",
         doing="Resolution",
@@ -157,7 +159,8 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
     ]
     subject = f"{view.subject.id}, simulated" if view.subject.simulated else view.subject.id
     # A count as it is, a share with three digits.
-    values = {name: str(value) if isinstance(value, int) else f"{value:.3f}" for name, value in own.items()}
+    defined_for = {name: value for name, value in own.items() if value is not None}
+    values = {name: str(value) if isinstance(value, int) else f"{value:.3f}" for name, value in defined_for.items()}
     table = pd.DataFrame({"Measure": called, subject: [values.get(name, "not defined") for name in shown]})
     if study.measures is not None:
         groups = study.measures.set_index("measure")
@@ -208,10 +211,9 @@ def _show_roles(view: View) -> None:
 
 def _test_modularity(view: View) -> None:
     measured, options = view.measured, view.options(NullGraphOptions, null_graphs=_NULL_GRAPHS)
-    whole = work_through(
-        options.null_seeds,
-        partial(measured.null_modularity, options),
-        lambda seed: measured.is_kept(Measured.null_modularity, options, seed),
+    whole = measure_all(
+        Measured.null_modularity,
+        [(measured, options, seed) for seed in options.null_seeds],
         key="modularity_test",
         start=f"Test modularity against {_NULL_GRAPHS} null graphs",
         doing="Null graph",
@@ -226,20 +228,17 @@ def _test_modularity(view: View) -> None:
 
 def _measure_small_world(view: View) -> None:
     measured, options = view.measured, view.options(SmallWorldOptions, null_graphs=_SMALL_WORLD_GRAPHS)
-    whole = work_through(
-        options.null_seeds,
-        partial(measured.null_small_world, options),
-        lambda seed: measured.is_kept(Measured.null_small_world, options, seed),
+    whole = measure_all(
+        Measured.null_small_world,
+        [(measured, options, seed) for seed in options.null_seeds],
         key="small_world",
         start=f"Measure small-worldness against {_SMALL_WORLD_GRAPHS} random graphs and lattices",
         doing="Random graph and lattice",
     )
     if whole:
-        with st.container(horizontal=True):
-            for title, value in figures.small_world_indices(figures.pooled_small_world(measured, options)).items():
-                st.metric(title, value, width="content", border=True)
+        show_numbers(figures.small_world_indices(figures.pooled_small_world(measured, options)))
         show(view, figures.small_worldness, options)
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

@@ -15,7 +15,6 @@ class _PageEntry:
     """A page of the menu; ``name`` is its file or folder, and its path in the address (the first page has none there).
 
     ``shows`` is one sentence on what one finds there, which the tour says; ``beyond`` is what Home says after it.
-    ``count`` tells how many things wait there.
     """
 
     name: str

@@ -21,13 +21,13 @@ from session.cohorts import OWN
 from session.view import View, current_view
 from views.shared import widgets
 from views.shared.figures import SIDE_BY_SIDE, show, show_beside
-from views.shared.options import ask, ask_to_confirm_atlas, pick_readout, work_through
+from views.shared.options import ask, ask_to_confirm_atlas, measure_all, pick_readout
 from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 
 _NO_PREDICTION = "no prediction"
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     view = current_view()
     st.title("Predict", help=widgets.explained("calibration", "out-of-fold"))
@@ -48,7 +48,13 @@ def show_page() -> None:
         network, model = model, pick_readout(view, model)
         if model is None:
             return
-        st.markdown(escape_markdown(_controls_words(network, model)))
+        controls, *others = model.group_names
+        n = model.card["data"]["subjects"][controls]
+        said = (
+            f"This readout was trained to tell {listed(others)} from {n:,} controls of {model.card['data']['title']}. "
+            f"Its encoder and attention were trained on all cohorts of {network.name}."
+        )
+        st.markdown(escape_markdown(said))
     heading(escape_markdown(f"Model {model.name}"), simulated=model.simulated)
     widgets.show_headline(model.card)
     if not view.cohort.atlas_is_sure:
@@ -61,16 +67,6 @@ def show_page() -> None:
     for show_part in (_show_subject, _show_cohort, _show_results):
         with input_errors_shown():
             show_part(view, model)
-
-
-def _controls_words(network: InstalledModel, model: InstalledModel) -> str:
-    """Say against which controls a readout was trained, and on whom its encoder was."""
-    controls, *others = model.group_names
-    n = model.card["data"]["subjects"][controls]
-    return (
-        f"This readout was trained to tell {listed(others)} from {n:,} controls of {model.card['data']['title']}. Its "
-        f"encoder and attention were trained on all cohorts of {network.name}."
-    )
 
 
 def _heading(text: str, model: InstalledModel, *, simulated: bool) -> None:
@@ -95,11 +91,7 @@ def _show_subject(view: View, model: InstalledModel) -> None:
     if said["warning"]:
         caution = f"Caution: {said['warning']}. Do not rely on the probabilities below."
         st.warning(escape_markdown(caution), icon=":material/warning:")
-    with st.container(horizontal=True):
-        for group in model.group_names:
-            st.metric(
-                escape_markdown(f"Probability of {group}"), f"{said[f'p_{group}']:.0%}", border=True, width="content"
-            )
+    widgets.show_numbers({f"Probability of {group}": f"{said[f'p_{group}']:.0%}" for group in model.group_names})
     # Of two groups the patients are the question, of three the user says.
     fixed = {"model": model.name, "model_sha256": model.sha256}
     if len(model.group_names) == 2:
@@ -118,10 +110,9 @@ def _show_cohort(view: View, model: InstalledModel) -> None:
     """All subjects of the cohort: one by one, to be stopped at any time."""
     _heading("All subjects", model, simulated=view.cohort.simulated)
     rows = _predicted(view, model)
-    whole = work_through(
-        view.cohort.ids,
-        lambda subject: view.measured.of(subject).prediction(model),
-        lambda subject: view.measured.of(subject).is_kept(Measured.prediction, model),
+    whole = measure_all(
+        Measured.prediction,
+        [(view.measured.of(subject), model) for subject in view.cohort.ids],
         key="predict_all",
         start=f"Predict {counted(len(view.cohort), 'subject')}",
         doing="Subject",
@@ -168,14 +159,9 @@ def _show_predictions(view: View, model: InstalledModel, table: pd.DataFrame) ->
     widgets.show_remarks(remarks, {"refused": _NO_PREDICTION.capitalize(), "warning": "Warning"})
     trained = "Simulated: the model was trained on simulated patients. " if model.simulated else ""
     subjects = "Simulated subjects. " if view.cohort.simulated else ""
-    st.download_button(
-        "Download as CSV",
-        write_csv(table.assign(model=model.name, note=f"{trained}{subjects}{NOT_A_DIAGNOSIS}"), index=False),
-        file_name=f"predictions_{model.name.replace('/', '_')}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        key="download_predictions",
-    )
+    written = write_csv(table.assign(model=model.name, note=f"{trained}{subjects}{NOT_A_DIAGNOSIS}"), index=False)
+    name = f"predictions_{model.name.replace('/', '_')}.csv"
+    widgets.offer_file("Download as CSV", written, name, key="download_predictions")
 
 
 def _show_results(view: View, model: InstalledModel) -> None:
@@ -209,4 +195,4 @@ def _show_results(view: View, model: InstalledModel) -> None:
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

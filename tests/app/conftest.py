@@ -1,33 +1,58 @@
 """What the tests of the app share: its pages, opened without a browser."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from brought_files import Uploaded, abide_text
 from page_contents import assert_no_error
-from start_page import start_at
+from page_hands import N_REGIONS, PHENOTYPES, Uploaded, abide_file, bring, start_at, table_file
 from streamlit.testing.v1 import AppTest
-from subjects_page import N_REGIONS, PHENOTYPES, table_file
 from tiny_models import write_tiny_model
 
+from biobgt import Cohort
 from biobgt.model import pretrained
 from biobgt.model.pretrained import GroupResults, load_groups
 
 APP = Path(__file__).resolve().parents[2] / "app"
 sys.path.insert(0, str(APP))  # as `streamlit run` does
 
-TIMEOUT_S = 120
+from session import cohorts as loaded_cohorts  # noqa: E402
+from session.view import LoadedCohort  # noqa: E402
+
+
+def _session() -> AppTest:
+    return AppTest.from_file(str(APP / "Home.py"), default_timeout=120)
 
 
 def _open(page: str = "home", **parameters: str) -> AppTest:
-    session = AppTest.from_file(str(APP / "Home.py"), default_timeout=TIMEOUT_S)
+    session = _session()
     for name, value in parameters.items():
         session.query_params[name] = value
     return start_at(session, page).run()
+
+
+@pytest.fixture
+def may_fail() -> None:
+    """For tests whose pages show an error."""
+
+
+@pytest.fixture(autouse=True)
+def no_errors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run of a page ends in an error, but in tests that ask for ``may_fail``."""
+    if "may_fail" in request.fixturenames:
+        return
+    run = AppTest._run
+
+    def checked(session: AppTest, *arguments: Any, **options: Any) -> AppTest:
+        page = run(session, *arguments, **options)
+        assert_no_error(page)
+        return page
+
+    monkeypatch.setattr(AppTest, "_run", checked)
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +65,41 @@ def open_page() -> Callable[..., AppTest]:
 def look_at() -> Callable[..., AppTest]:
     """As ``open_page``, but opened once for all tests of a file: for those that only look, and touch nothing."""
     return cache(_open)
+
+
+@pytest.fixture(scope="session")
+def open_own() -> Callable[..., AppTest]:
+    """Open a page with a cohort of one's own, and other values of the session."""
+
+    def open_own(page: str, cohort: Cohort, **state: object) -> AppTest:
+        session = _session()
+        session.session_state["own_cohort"] = LoadedCohort(loaded_cohorts.OWN, cohort)
+        session.session_state["next_cohort"] = loaded_cohorts.OWN
+        for key, value in state.items():
+            session.session_state[key] = value
+        return start_at(session, page).run()
+
+    return open_own
+
+
+@pytest.fixture
+def count(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., list[Any]]]:
+    """Count what a function is asked for, by its first argument's subject; nothing is left from other tests."""
+
+    def count(owner: Any, name: str) -> list[Any]:
+        asked: list[Any] = []
+        do = getattr(owner, name)
+
+        def counting(first: Any, *arguments: Any, **options: Any) -> Any:
+            asked.append(getattr(first, "subject", first))
+            return do(first, *arguments, **options)
+
+        monkeypatch.setattr(owner, name, counting)
+        return asked
+
+    loaded_cohorts._demo.clear()
+    yield count
+    loaded_cohorts._demo.clear()
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +129,9 @@ def series(rng) -> np.ndarray:
 
 
 @pytest.fixture
-def own(open_page, series):
+def own(open_page, series) -> AppTest:
     """The page of subjects with four subjects, two of them controls and one without a group."""
-    page = open_page("subjects")
-    page.file_uploader(key="phenotypes0").set_value(PHENOTYPES)
-    page.file_uploader(key="files0").set_value([table_file(series, i) for i in range(4)])
-    page.run()
-    assert_no_error(page)
-    return page
+    return bring(open_page("subjects"), *(table_file(series, i) for i in range(4)), phenotypes=PHENOTYPES)
 
 
 @pytest.fixture
@@ -88,4 +143,5 @@ def recordings(rng) -> np.ndarray:
 @pytest.fixture
 def abide(recordings) -> list[Uploaded]:
     """The same, as files of ABIDE."""
-    return [Uploaded(f"Site_005000{i}_rois_cc200.1D", abide_text(recordings[:, i])) for i in range(3)]
+    files = [abide_file(f"Site_005000{i}_rois_cc200.1D", recordings[:, i]) for i in range(3)]
+    return [Uploaded(name, content) for name, content, _ in files]

@@ -9,7 +9,21 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from page_contents import array, as_shown, assert_no_error, badges, captions, chart, figure, heatmaps, in_atlas_order
+from page_contents import (
+    address_of,
+    array,
+    as_shown,
+    badges,
+    buttons,
+    captions,
+    chart,
+    figure,
+    heatmaps,
+    in_atlas_order,
+    metrics,
+    words,
+)
+from page_hands import visit
 from streamlit.testing.v1 import AppTest
 
 from assets.studies.citation_tables import NETWORKS, TITLES
@@ -27,7 +41,6 @@ from biobgt.model.pretrained import load_pretrained, load_region_weights, pretra
 from biobgt.training.tables import PAPER_MARK
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
-from views.page_map import PAGES
 
 APP = Path(__file__).resolve().parents[2] / "app"
 MODELS = ("abide-cc200", "adsim-aal90")
@@ -43,12 +56,10 @@ def table_with(page: AppTest, column: str) -> pd.DataFrame:
 
 def test_predictions_are_the_librarys_and_never_a_diagnosis(open_page) -> None:
     page = open_page("predict", cohort="ad")
-    assert_no_error(page)
     assert NOT_A_DIAGNOSIS in page.warning[0].value
     expected = load_pretrained("adsim-aal90").predict(demo_cohort("ad")).set_index("subject")
-    metrics = {metric.label: metric.value for metric in page.metric}
     for group in ("NC", "MCI", "AD"):
-        assert metrics[f"Probability of {group}"] == f"{expected.loc['sim-NC-001', f'p_{group}']:.0%}"
+        assert metrics(page)[f"Probability of {group}"] == f"{expected.loc['sim-NC-001', f'p_{group}']:.0%}"
     page.button(key="predict_all_start").click().run()
     table = page.dataframe[-1].value.set_index("Subject")
     np.testing.assert_allclose(table["P AD"], expected.loc[table.index, "p_AD"], atol=6e-4)
@@ -72,14 +83,12 @@ def test_unlike_subject_is_warned_of(open_page) -> None:
     page = open_page("predict", model="abide-cc200", cohort="adhd")
     expected = load_pretrained("abide-cc200").predict(demo_cohort("adhd")).iloc[0]["warning"]
     assert expected, "the demo ADHD cohort has another length, so it must be told apart"
-    warnings = " ".join(as_shown(warning.value) for warning in page.warning)
-    assert expected in warnings
-    assert "Caution" in warnings
+    assert expected in words(page.warning)
+    assert "Caution" in words(page.warning)
 
 
 def test_models_page_has_the_card_headline_first(look_at, folder) -> None:
     page = look_at("models")
-    assert_no_error(page)
     card = json.loads((folder / "abide-cc200" / "card.json").read_text(encoding="utf-8"))
     assert as_shown(page.info[0].value) == f"**{card['headline']}**"
     assert page.info[0].icon == ":material/warning:"
@@ -87,7 +96,7 @@ def test_models_page_has_the_card_headline_first(look_at, folder) -> None:
     auc = card["results"]["BioBGT"]["auc"]
     assert as_shown(table["AUC"].iloc[0]) == f"{auc['value']:.3f} [{auc['low']:.2f},\u00a0{auc['high']:.2f}]"
     assert as_shown(table["Accuracy"].iloc[-1]) == "0.740 ±\u00a00.020"
-    assert "The model is an ensemble of 2 members" in " ".join(element.value for element in page.markdown)
+    assert "The model is an ensemble of 2 members" in words(page.markdown)
     assert "0.25 for always predicting 50 %" in captions(page)
     points = figure(page, "results")["data"][0]
     assert array(points["x"])[0] == pytest.approx(auc["value"])
@@ -118,7 +127,7 @@ def test_networks_stand_in_the_order_of_their_weights(look_at, folder) -> None:
 def test_evaluation_rows_show_where_there_are_any(open_page, folder) -> None:
     file = folder / "abide-cc200" / "card.json"
     before = file.read_text(encoding="utf-8")
-    assert "Other ways to split" not in " ".join(element.value for element in open_page("models").markdown)
+    assert "Other ways to split" not in words(open_page("models").markdown)
     card = json.loads(before)
     row = {"protocol": "sites", "model": "best", "splits": 19}
     card["evaluation"] = [row | {metric: {"mean": 0.61, "sd": 0.05} for metric in ("accuracy", "auc")}]
@@ -144,23 +153,20 @@ def test_model_is_kept_over_pages_and_in_the_link(open_page) -> None:
     assert "model" not in page.query_params
     page.selectbox(key="model").select("adsim-aal90").run()
     for name in ("models", "attention", "models"):
-        page.switch_page(PAGES[name].script).run()
-        assert page.selectbox(key="model").value == "adsim-aal90"
-        assert page.query_params["model"] in ("adsim-aal90", ["adsim-aal90"])
+        visit(page, name)
+        assert page.selectbox(key="model").value == address_of(page)["model"] == "adsim-aal90"
     opened = open_page("models", model="adsim-aal90")
     assert "Simulated:" in as_shown(opened.info[0].value)
 
 
 def test_unknown_model_in_the_link_is_named(open_page) -> None:
     page = open_page(model="../secret")
-    assert_no_error(page)
-    assert "model '../secret' is not available here" in " ".join(as_shown(warning.value) for warning in page.warning)
+    assert "model '../secret' is not available here" in words(page.warning)
 
 
 def test_home_shows_the_models_worth_and_attention(open_page, groups) -> None:
     page = open_page()
-    assert_no_error(page)
-    said = " ".join(as_shown(element.value) for element in [*page.warning, *page.info])
+    said = words([*page.warning, *page.info])
     assert "At or near chance" in said
     assert "Simulated: NC / MCI / AD" in said
     assert len(heatmaps(figure(page, "first_attention_maps"))) == 2
@@ -170,33 +176,23 @@ def test_pages_say_so_without_any_model(open_page, monkeypatch, tmp_path) -> Non
     monkeypatch.setattr(pretrained, "pretrained_folder", lambda: tmp_path)
     for name in ("home", "attention", "models"):
         page = open_page(name)
-        assert_no_error(page)
     assert "No trained model is installed" in page.info[0].value
 
 
-def test_every_figure_has_its_description_as_a_caption(look_at) -> None:
-    for name in ("attention", "models", "predict"):
-        page = look_at(name)
-        for element in page.get("plotly_chart"):
-            assert element.proto.alt in captions(page)
-    assert chart(page, "place").alt.startswith("Model abide-cc200")
-
-
-def test_damaged_weights_are_a_sentence(open_page, folder) -> None:
+def test_damaged_weights_are_a_sentence(open_page, folder, may_fail) -> None:
     weights = folder / "abide-cc200" / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-1] + b"x")
     (folder / "abide-cc200" / "card.json").touch()
     try:
         page = open_page("predict", subject="sim-NC-002")
-        assert any("damaged" in as_shown(error.value) for error in page.error)
+        assert "damaged" in words(page.error)
     finally:
         weights.write_bytes(whole)
 
 
 def test_the_papers_comparison_stands_below_every_card(open_page) -> None:
     page = open_page("models")
-    assert_no_error(page)
     assert "The paper's comparison, done again" in [element.value for element in page.subheader]
     drawn = figure(page, "benchmark")
     assert [trace["name"] for trace in drawn["data"]] == [HERE, PAPER]
@@ -206,9 +202,9 @@ def test_the_papers_comparison_stands_below_every_card(open_page) -> None:
     assert epochs.loc["Gradformer", "paper: parameters"] == "455,000"
     citations = table_with(page, "paper: F1 / acc. / AUC")
     assert [len(rows) for _, rows in citations.groupby(level=0)] == [len(TITLES)] * len(NETWORKS)
-    for words in ("MCST-GCN and GroupBNA contradict each other", "Planetoid", "NVIDIA A6000"):
-        assert words in captions(page)
-    assert "another selection of 1,009 ABIDE subjects" in " ".join(element.value for element in page.markdown)
+    for said in ("MCST-GCN and GroupBNA contradict each other", "Planetoid", "NVIDIA A6000"):
+        assert said in captions(page)
+    assert "another selection of 1,009 ABIDE subjects" in words(page.markdown)
 
 
 def test_torch_is_not_imported_where_no_model_runs(folder) -> None:
@@ -235,7 +231,6 @@ def test_models_that_cannot_be_used_are_named_with_the_reason(open_page, monkeyp
         (tmp_path / name / "card.json").write_text(text, encoding="utf-8")
     monkeypatch.setattr(pretrained, "pretrained_folder", lambda: tmp_path)
     page = open_page("models")
-    assert_no_error(page)
     first, second = (as_shown(warning.value) for warning in page.warning)
     assert first == (
         "The model in the folder broken cannot be used. The card of model 'broken' cannot be read (JSONDecodeError)."
@@ -250,14 +245,12 @@ def test_models_that_cannot_be_used_are_named_with_the_reason(open_page, monkeyp
 
 def export_all(page: AppTest) -> dict[str, FigureRequest]:
     """Click the export button of every figure of a page; the requests by their recipes' names."""
-    buttons = {button.key for button in page.button}
-    keys = [key.removesuffix("_enlarge") for key in buttons if key.endswith("_enlarge")]
+    keys = [key.removesuffix("_enlarge") for key in buttons(page) if key.endswith("_enlarge")]
     assert len(keys) >= len(page.get("plotly_chart"))
-    assert {f"{key}_export" for key in keys} <= buttons, "every figure can be exported"
+    assert {f"{key}_export" for key in keys} <= buttons(page), "every figure can be exported"
     for key in keys:
         page.button(key=f"{key}_export").click()
     page.run()
-    assert_no_error(page)
     requests = page.session_state[EXPORT_LIST]
     assert len(requests) == len(keys)
     return {request.figure: request for request in requests}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 from new_objects import bundle_of, captions_of, methods_written, numbers_of, run
-from page_contents import array, as_shown, assert_no_error, captions, figure
+from page_contents import array, as_shown, captions, figure
 from tiny_models import PRESET, write_tiny_model
 
 from biobgt.base.options import Options, option
@@ -84,7 +84,6 @@ def histogram():
 def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pagerank):
     page = open_page("hubs", cohort="ad")
     page.multiselect(key="measures").set_value(["node_entanglement", "pagerank"]).run()
-    assert_no_error(page)
     assert page.query_params["measures"] in ("node_entanglement,pagerank", ["node_entanglement,pagerank"])
     assert "pagerank_rank" in page.dataframe[-1].value.columns
     assert [trace["name"] for trace in figure(page, "hub_curves")["data"]][-1] == "PR"
@@ -92,14 +91,11 @@ def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pageran
     standings = next(table.value for table in page.dataframe if "Measure" in table.value.columns)
     assert PAGERANK.heading in standings["Measure"].tolist()
     page.toggle(key="group_behind").set_value(True).run()
-    assert_no_error(page)
     page.button(key="ne_pagerank_export").click()
     page.button(key="hub_curves_export").click().run()
     shared = open_page("hubs", cohort="ad", measures="node_entanglement,pagerank")
-    assert_no_error(shared)
     assert not shared.warning
     compared = open_page("compare", cohort="ad", compared="hubs", compared_measure="pagerank")
-    assert_no_error(compared)
     assert compared.selectbox(key="compared_measure").value == "pagerank"
     points = figure(shared, "ne_pagerank")["data"]
     cohort = demo_cohort("ad")
@@ -140,7 +136,6 @@ def test_measure_is_in_the_tables_of_the_command_line(pagerank, tmp_path, monkey
 
 def test_figure_is_on_its_page_in_its_link_and_in_the_export(open_page, histogram, tmp_path, monkeypatch):
     page = open_page("hubs", cohort="ad", strength_bins="16")
-    assert_no_error(page)
     assert len(array(figure(page, "strength_histogram")["data"][0]["y"])) == 16
     page.select_slider(key="strength_bins").set_value(32).run()
     assert len(array(figure(page, "strength_histogram")["data"][0]["y"])) == 32
@@ -173,7 +168,6 @@ def test_a_figure_is_on_the_page_that_it_names_and_on_no_other(open_page, where)
     other = "subjects" if where == "export" else "export"
     with all_figures().temporarily(Figure(key="edges_of_the_graph", name="Edges of the graph", draw=edges, page=where)):
         page = open_page(where, cohort="ad")
-        assert_no_error(page)
         assert figure(page, "edges_of_the_graph")["data"][0]["y"]
         assert "edges." in captions(page)
         assert "edges." not in captions(open_page(other, cohort="ad"))
@@ -219,7 +213,6 @@ def test_baseline_is_evaluated_by_the_command_and_shown_on_the_page(open_page, s
     assert TITLE in CardTables(card).evaluation()["Model"].tolist()
     monkeypatch.setattr(pretrained, "pretrained_folder", lambda: folder)
     page = open_page("models", cohort="ad")
-    assert_no_error(page)
     evaluated = next(table.value for table in page.dataframe if "Model" in table.value.columns)
     assert TITLE in evaluated["Model"].tolist()
     assert TITLE in [name for table in page.table for name in table.value.index]
@@ -279,7 +272,6 @@ def test_network_is_run_by_the_benchmark_and_stands_in_its_table_figure_and_refe
     run(monkeypatch, "benchmark", *asked, "--models", "list")
     assert NETWORK in capsys.readouterr().out
     page = open_page("models")
-    assert_no_error(page)
     titles = [as_shown(name) for table in page.table for name in table.value.index]
     assert {TITLE, NETWORK} <= set(titles)
     assert NETWORK in json.dumps(figure(page, "benchmark"))

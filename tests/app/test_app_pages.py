@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from page_contents import array, as_shown, assert_no_error, badges, captions, figure
+from page_contents import array, as_shown, badges, buttons, captions, figure, matrix, words
+from page_hands import bring, csv_file, visit
 from plotly.basedatatypes import BaseFigure
 
 from biobgt import (
@@ -33,13 +34,11 @@ from biobgt.modules.measures import ModuleOptions
 from biobgt.readers.fetch import FetchOptions
 from biobgt.results.measured import Measured
 from session.cohorts import OWN
-from session.view import EXPORT_LIST, LoadedCohort
+from session.view import EXPORT_LIST
 from views.page_map import PAGES
 from views.shared.figures import _height_rule
 from views.shared.sidebar import STOPS
 from views.shared.widgets import explained
-
-VIEWS = Path(__file__).resolve().parents[2] / "app" / "views"
 
 # On the others figures are of two groups, of models and their real groups, or of what was chosen for export.
 SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "compare", "export", "home", "models", "predict"})
@@ -57,7 +56,7 @@ WIDGETS = ("number_input", "selectbox", "segmented_control", "toggle", "select_s
 OPTIONS_OF_PAGES = {
     "images": ("subjects", ImageOptions, "{}0", {"labels"}),
     "fetching": ("subjects", FetchOptions, "fetch_{}", {"mirror"}),
-    "look": ("export", PaperStyle, "export_" + "{}", {"height_mm"}),
+    "look": ("export", PaperStyle, "export_{}", {"height_mm"}),
 }
 STARTS = {"n_subjects": 20}  # where a page starts elsewhere than a script
 APP = Path(__file__).resolve().parents[2] / "app"
@@ -79,7 +78,6 @@ def subject(asd):
 @pytest.mark.parametrize("name", SUBJECT_PAGES)
 def test_every_page_opens_with_a_badge_wherever_simulated_data_show(look_at, name) -> None:
     page = look_at(name)
-    assert_no_error(page)
     assert badges(page.sidebar) == 1
     assert badges(page.main) >= 2
     every = [element.proto for element in page.get("plotly_chart")]
@@ -93,7 +91,6 @@ def test_every_page_opens_with_a_badge_wherever_simulated_data_show(look_at, nam
 
 def test_home_opens_on_three_figures_with_one_badge(look_at) -> None:
     page = look_at("home")
-    assert_no_error(page)
     assert (badges(page.sidebar), badges(page.main)) == (1, 1)
     keys = [element.proto.id.rpartition("-first_")[2] for element in page.get("plotly_chart")]
     assert keys == ["module_brain", "hub_curves", "attention_maps"]
@@ -124,12 +121,8 @@ def test_home_shows_the_controls_beside_the_subjects_group(open_page, group, sho
     assert [title["text"].partition(" ")[0] for title in titles] == shown
 
 
-def test_home_without_coordinates_says_so_and_leads_on(open_page, asd) -> None:
-    page = open_page("export")
-    page.session_state["own_cohort"] = LoadedCohort(OWN, Cohort("mine", asd.subjects[:2], numbered_atlas(200)))
-    page.session_state["next_cohort"] = OWN
-    page.switch_page("views/home.py").run()
-    assert_no_error(page)
+def test_home_without_coordinates_says_so_and_leads_on(open_own, asd) -> None:
+    page = open_own("home", Cohort("mine", asd.subjects[:2], numbered_atlas(200)))
     assert "cannot be drawn in the brain" in captions(page)
     assert len(page.get("plotly_chart")) == 2
 
@@ -157,36 +150,28 @@ def test_every_figure_has_its_description_as_a_caption(look_at, name) -> None:
         assert table.proto.alt, f"a table of the page {name} has no name for a screen reader"
 
 
-def test_subjects_page_shows_connectivity_in_atlas_order(open_page, subject) -> None:
-    page = open_page("subjects")
-    page.selectbox(key="region_order").select("atlas").run()
-    shown = figure(page, "connectivity")
-    heatmap, scale = shown["data"][0], shown["layout"]["coloraxis"]
-    np.testing.assert_allclose(array(heatmap["z"]), functional_connectivity(subject.series), atol=1e-6)
-    assert tuple(heatmap["x"]) == tuple(heatmap["y"]) == load_atlas("cc200").regions
-    assert (scale["cmin"], scale["cmax"]) == (-1, 1)
-
-
 def test_home_says_what_groups_are_adjusted_for(look_at) -> None:
-    (said,) = [text.value for text in look_at("home").markdown if "module blocks differ" in text.value]
-    assert (
-        "differ, adjusted for overall connectivity, motion (log mean FD), age, sex and site, as far as these are known"
-        in said
-    )
+    adjusted = "adjusted for overall connectivity, motion (log mean FD), age, sex and site, as far as these are known"
+    assert f"module blocks differ, {adjusted}" in words(look_at("home").markdown)
 
 
-def test_subjects_page_shows_connectivity_by_functional_label(open_page, subject) -> None:
+@pytest.mark.parametrize("order", ["atlas", "paper"])
+def test_subjects_page_shows_connectivity_in_an_order(open_page, subject, order) -> None:
     atlas = load_atlas("cc200")
     page = open_page("subjects")
-    page.selectbox(key="region_order").select("paper").run()
+    page.selectbox(key="region_order").select(order).run()
     shown = figure(page, "connectivity")
-    positions = [atlas.regions.index(name) for name in shown["data"][0]["y"]]
-    expected = functional_connectivity(subject.series)
-    np.testing.assert_allclose(array(shown["data"][0]["z"]), expected[np.ix_(positions, positions)], atol=1e-6)
-    labels = [atlas.labelling("paper")[i] or "unlabelled" for i in positions]
-    assert [label for i, label in enumerate(labels) if i == 0 or labels[i - 1] != label] == list(
-        shown["layout"]["yaxis"]["ticktext"]
-    )
+    heatmap, scale = shown["data"][0], shown["layout"]["coloraxis"]
+    positions = [atlas.regions.index(name) for name in heatmap["y"]]
+    expected = functional_connectivity(subject.series)[np.ix_(positions, positions)]
+    np.testing.assert_allclose(array(heatmap["z"]), expected, atol=1e-6)
+    assert (scale["cmin"], scale["cmax"]) == (-1, 1)
+    if order == "atlas":
+        assert tuple(heatmap["x"]) == tuple(heatmap["y"]) == atlas.regions
+    else:
+        labels = [atlas.labelling("paper")[i] or "unlabelled" for i in positions]
+        blocks = [label for i, label in enumerate(labels) if i == 0 or labels[i - 1] != label]
+        assert list(shown["layout"]["yaxis"]["ticktext"]) == blocks
 
 
 def test_threshold_changes_the_graph_and_its_numbers(open_page, asd, subject) -> None:
@@ -197,7 +182,7 @@ def test_threshold_changes_the_graph_and_its_numbers(open_page, asd, subject) ->
     for level in (0.3, 0.5):
         page.slider(key="absolute_level").set_value(level).run()
         graph = brain_graph(subject, asd.atlas, ConnectomeSettings(level=level))
-        np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), graph.weights, atol=1e-6)
+        np.testing.assert_allclose(matrix(page), graph.weights, atol=1e-6)
         kept, dropped = figure(page, "distribution")["data"]
         assert array(kept["y"]).sum() == graph.n_edges
         assert array(kept["y"]).sum() + array(dropped["y"]).sum() == 200 * 199 / 2
@@ -219,7 +204,7 @@ def test_every_choice_of_the_sidebar_reaches_the_graph(open_page, asd) -> None:
     page.segmented_control(key="matrix_shown").select("graph").run()
     settings = ConnectomeSettings("partial", "signed", "proportional", 0.05, True)
     graph = brain_graph(asd["sim-ASD-003"], asd.atlas, settings)
-    np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), graph.weights, atol=1e-6)
+    np.testing.assert_allclose(matrix(page), graph.weights, atol=1e-6)
 
 
 def test_tangent_space_is_fitted_on_the_cohort(open_page) -> None:
@@ -227,7 +212,7 @@ def test_tangent_space_is_fitted_on_the_cohort(open_page) -> None:
     page = open_page("subjects", cohort="ad", estimator="tangent")
     page.selectbox(key="region_order").select("atlas").run()
     expected = TangentSpace.fit(cohort).transform(cohort.subjects[:1])[0]
-    np.testing.assert_allclose(array(figure(page, "connectivity")["data"][0]["z"]), expected, atol=1e-5)
+    np.testing.assert_allclose(matrix(page), expected, atol=1e-5)
 
 
 def test_each_threshold_rule_remembers_its_level(open_page) -> None:
@@ -258,9 +243,8 @@ def test_settings_survive_a_round_through_the_pages(open_page) -> None:
 def test_another_cohort_starts_at_its_first_subject(open_page) -> None:
     page = open_page("subjects", subject="sim-ASD-004")
     page.selectbox(key="cohort").select("ad").run()
-    assert_no_error(page)
     assert page.selectbox(key="subject").value == "sim-NC-001"
-    assert len(array(figure(page, "connectivity")["data"][0]["z"])) == 90
+    assert len(matrix(page)) == 90
 
 
 def test_subjects_page_shows_series_and_quality(look_at, subject) -> None:
@@ -286,7 +270,7 @@ def nothing_kept(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("nothing_kept")
-def test_input_error_is_a_sentence_and_the_rest_of_the_page_stays(open_page, monkeypatch) -> None:
+def test_input_error_is_a_sentence_and_the_rest_of_the_page_stays(open_page, monkeypatch, may_fail) -> None:
     def refuse(*_, **__):
         raise InputError("The *matrix* of ![x](http://example.org/x.png) is odd.")
 
@@ -300,7 +284,7 @@ def test_input_error_is_a_sentence_and_the_rest_of_the_page_stays(open_page, mon
 
 
 @pytest.mark.usefixtures("nothing_kept")
-def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch, caplog) -> None:
+def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch, caplog, may_fail) -> None:
     def fail(*_, **__):
         raise ZeroDivisionError("by naught")
 
@@ -311,7 +295,7 @@ def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch
     report = next(code.value for code in page.code if "ZeroDivisionError" in code.value)
     assert report.startswith("ZeroDivisionError: by naught\nbiobgt ")
     assert re.search(r"^  measured\.py:\d+ in connectivity_by$", report, re.MULTILINE)
-    assert re.search(r"^  home\.py:\d+ in show_page$", report, re.MULTILINE)  # which of the files of that name
+    assert re.search(r"^  home\.py:\d+ in _show_page$", report, re.MULTILINE)  # which of the files of that name
     assert "raise" not in report  # no line of any file
     assert "/" not in report  # no path of this machine
     assert "A page failed" in caplog.text
@@ -358,36 +342,13 @@ def test_whole_glossary_opens_from_the_sidebar(open_page) -> None:
     page = open_page("export")
     assert not [text for text in page.markdown if GLOSSARY["ve"].definition in text.value]
     page.sidebar.button(key="glossary").click().run()
-    assert_no_error(page)
     shown = [text.value for text in page.markdown if text.value.startswith("**") and "**: " in text.value]
     assert [text.partition("**: ")[0] for text in shown] == [f"**{term.term}" for term in sorted_terms()]
     assert any(text.endswith("(Huang et al. 2024)") for text in shown)
 
 
-@pytest.mark.parametrize("name", ["home", "models"])
-def test_every_page_offers_it(look_at, name) -> None:
-    assert name in PAGES
-    assert [button.label for button in look_at(name).sidebar.button if button.key == "glossary"] == ["Glossary"]
-
-
-def said(page) -> str:
-    return " ".join(as_shown(text.value) for text in page.main.markdown)
-
-
 def keys(page) -> set[str]:
-    return {button.key for button in page.main.button if button.key and button.key.startswith("tour_")}
-
-
-@pytest.fixture
-def toured(open_page):
-    """A cheap page, at a step of the tour."""
-
-    def toured(step: int, name: str = "export"):
-        page = open_page(name)
-        page.session_state["tour_step"] = step
-        return page.run()
-
-    return toured
+    return {key for key in buttons(page) if key.startswith("tour_")}
 
 
 def test_every_stop_is_a_page_with_a_sentence() -> None:
@@ -401,49 +362,34 @@ def test_no_tour_without_asking(open_page) -> None:
     assert keys(open_page("export")) == set()
 
 
-def test_looking_around_goes_to_the_first_stop_with_a_demo(open_page) -> None:
-    page = open_page("export")
-    page.session_state["own_cohort"] = LoadedCohort(OWN, demo_cohort("ad", n_per_group=2))
-    page.session_state["next_cohort"] = OWN
-    page.switch_page("views/home.py").run()
+def test_looking_around_goes_to_the_first_stop_with_a_demo(open_own) -> None:
+    page = open_own("home", demo_cohort("ad", n_per_group=2))
     assert page.session_state["cohort"] == OWN
     page.button(key="look_around").click().run()
-    assert_no_error(page)
     assert page.title[0].value == "Subjects"
     assert page.session_state["cohort"] != OWN
-    assert f"1 of 5 · Subjects {PAGES['subjects'].shows}" in said(page).replace("**", "")
+    assert f"1 of 5 · Subjects {PAGES['subjects'].shows}" in words(page.main.markdown).replace("**", "")
     assert keys(page) == {"tour_next", "tour_skip"}
 
 
-def test_next_goes_to_the_next_page(toured) -> None:
-    page = toured(0, "subjects")
-    page.button(key="tour_next").click().run()
-    assert_no_error(page)
-    assert page.title[0].value == "Hubs"
-    assert PAGES["hubs"].shows in said(page)
-
-
-def test_skip_ends_it(toured) -> None:
-    page = toured(4)
-    page.button(key="tour_skip").click().run()
-    assert "tour_step" not in page.session_state
-    assert keys(page) == set()
-    assert page.title[0].value == "Export"
-
-
-def test_last_stop_leads_to_ones_own_subjects(toured) -> None:
-    page = toured(4)
-    page.button(key="tour_end").click().run()
-    assert "tour_step" not in page.session_state
-    assert page.title[0].value == "Subjects"
-
-
-def test_elsewhere_it_leads_back(toured) -> None:
-    page = toured(0)
-    assert keys(page) == {"tour_back", "tour_skip"}
-    page.button(key="tour_back").click().run()
-    assert page.title[0].value == "Subjects"
-    assert keys(page) == {"tour_next", "tour_skip"}
+@pytest.mark.parametrize(
+    ("step", "name", "pressed", "title", "left"),
+    [
+        (0, "subjects", "tour_next", "Hubs", {"tour_next", "tour_skip"}),
+        (4, "export", "tour_skip", "Export", set()),
+        (4, "export", "tour_end", "Subjects", set()),  # to one's own
+        (0, "export", "tour_back", "Subjects", {"tour_next", "tour_skip"}),
+    ],
+)
+def test_tour_goes_on_back_or_ends(open_page, step, name, pressed, title, left) -> None:
+    page = open_page(name)
+    page.session_state["tour_step"] = step
+    page.run()
+    assert keys(page) == {"tour_skip", *({pressed} - {"tour_skip"} or {"tour_end"})}
+    page.button(key=pressed).click().run()
+    assert page.title[0].value == title
+    assert keys(page) == left
+    assert ("tour_step" in page.session_state) == bool(left)
 
 
 def widgets_of(page):
@@ -456,8 +402,7 @@ def test_every_option_is_asked_for_as_it_is_declared(open_page, case):
     page = open_page("subjects")
     if where == "export":
         page.session_state[EXPORT_LIST] = [FigureRequest("hub_curves", CohortRef("ad", demo=True), "sim-NC-001")]
-        page.switch_page("views/export.py").run()
-    assert_no_error(page)
+        visit(page, "export")
     shown = widgets_of(page)
     for name, one in kind.declared().items():
         if name in left_out:
@@ -491,12 +436,11 @@ def test_what_was_answered_stays_and_can_be_taken_back(open_page):
     page.selectbox(key="confounds0").set_value(None).run()
     shown = widgets_of(page)
     assert [shown[key].value for key in ("tr0", "confounds0", "high_pass0")] == [None, None, 0.01]
-    assert_no_error(page)
 
 
-def imported(path: Path) -> set[str]:
-    """The top-level packages that a file imports, wherever in it."""
-    nodes = list(ast.walk(ast.parse(path.read_text())))
+def imported(source: str) -> set[str]:
+    """The top-level packages that a source imports, wherever in it."""
+    nodes = list(ast.walk(ast.parse(source)))
     modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     modules += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     return {module.partition(".")[0] for module in modules}
@@ -504,7 +448,7 @@ def imported(path: Path) -> set[str]:
 
 def test_every_page_is_in_the_map_and_every_entry_has_its_page() -> None:
     found = [*APP.glob("views/*/page.py"), *APP.glob("views/*.py")]
-    pages = {path.relative_to(APP).as_posix() for path in found} - {"views/__init__.py", "views/page_map.py"}
+    pages = {path.relative_to(APP).as_posix() for path in found} - {"views/page_map.py"}
     assert pages == {entry.script for entry in PAGES.values()}
     assert list(PAGES) == [entry.name for entry in PAGES.values()]
 
@@ -512,24 +456,17 @@ def test_every_page_is_in_the_map_and_every_entry_has_its_page() -> None:
 def test_a_session_knows_nothing_of_pages() -> None:
     files = sorted(APP.glob("session/**/*.py"))
     assert len(files) > 4
-    assert [path.name for path in files if "views" in imported(path)] == []
-
-
-def imported_libraries(source: str) -> set[str]:
-    nodes = list(ast.walk(ast.parse(source)))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return {name.split(".")[0] for name in names}
+    assert [path.name for path in files if "views" in imported(path.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize("path", sorted(APP.rglob("*.py")), ids=lambda path: path.relative_to(APP).as_posix())
 def test_the_app_computes_nothing(path: Path) -> None:
-    assert not imported_libraries(path.read_text(encoding="utf-8")) & COMPUTING
+    assert not imported(path.read_text(encoding="utf-8")) & COMPUTING
 
 
 def test_imports_are_seen_wherever_they_stand() -> None:
     source = "import os, numpy.linalg as la\ndef f():\n    from scipy.stats import rankdata\n"
-    assert imported_libraries(source) == {"os", "numpy", "scipy"}
+    assert imported(source) == {"os", "numpy", "scipy"}
 
 
 def test_rule_of_style_says_the_same_and_takes_no_foreign_words():
@@ -540,21 +477,12 @@ def test_rule_of_style_says_the_same_and_takes_no_foreign_words():
     assert ScreenHeight(100, 30, 0.5, 300).at(2000) == 400
 
 
-def named_file(subject: str, seed: int) -> tuple[str, bytes, str]:
-    """A series whose columns are called as the parcels of Schaefer's atlas."""
-    series = np.random.default_rng(seed).standard_normal((60, ATLAS.n_regions)).cumsum(axis=0)
-    rows = [",".join(f"{value:.4f}" for value in row) for row in series]
-    return f"{subject}.csv", "\n".join([",".join(ATLAS.regions), *rows]).encode(), "text/csv"
-
-
-def bring(open_page):
-    page = open_page("subjects")
+def own_parcels(open_page):
+    """The page of subjects with four on the parcels of Schaefer's atlas."""
     table = b"subject,group\n" + b"".join(f"s{i},{'NC' if i < 2 else 'ASD'}\n".encode() for i in range(4))
-    page.file_uploader(key="phenotypes0").set_value(("p.csv", table, "text/csv"))
-    page.file_uploader(key="files0").set_value([named_file(f"s{i}", i) for i in range(4)])
-    page.run()
-    assert_no_error(page)
-    return page
+    series = np.random.default_rng(0).standard_normal((4, 60, ATLAS.n_regions)).cumsum(axis=1)
+    files = [csv_file(f"s{i}.csv", one, ATLAS.regions) for i, one in enumerate(series)]
+    return bring(open_page("subjects"), *files, phenotypes=("p.csv", table, "text/csv"))
 
 
 def assert_painted(shown: dict) -> None:
@@ -565,19 +493,17 @@ def assert_painted(shown: dict) -> None:
 
 
 def test_hubs_and_modules_are_painted_on_request(open_page):
-    page = bring(open_page)
-    page.switch_page("views/hubs.py").run()
+    page = own_parcels(open_page)
+    visit(page, "hubs")
     choice = page.selectbox(key="brain_shown")
     assert list(choice.options) == [*KINDS, "Five measures"]
     choice.select("inflated").run()
-    assert_no_error(page)
     assert_painted(figure(page, "hub_brain"))
     assert "100 regions painted on the inflated fsaverage5 cortex, seen from the side" in captions(page)
-    page.switch_page("views/modules.py").run()
+    visit(page, "modules")
     choice = page.segmented_control(key="brain_kind")
     assert list(choice.options) == KINDS
     choice.set_value("pial").run()
-    assert_no_error(page)
     assert_painted(figure(page, "brain"))
 
 

@@ -2,19 +2,18 @@
 
 import shutil
 from collections import Counter
-from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from page_contents import array, assert_no_error, figure
-from start_page import start_at
+from page_contents import array, buttons, figure, traces, words
+from page_hands import N_REGIONS, bring, cohort_of, edit, press, table_file, visit
 from streamlit.testing.v1 import AppTest
-from subjects_page import N_REGIONS, edit, press
 
+import biobgt.hubs
+import biobgt.modules as finding
 import biobgt.readers.cohort
 import session.view
 from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
@@ -24,9 +23,6 @@ from biobgt.data.edits import change_atlas, remove_subjects, set_groups
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256, making
 from biobgt.groups import features as means
 from biobgt.hubs import table
-from biobgt.hubs import table as explain_region
-from biobgt.hubs import table as group_curves
-from biobgt.hubs import table as sweep
 from biobgt.hubs.entanglement import Spectra
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
@@ -34,16 +30,11 @@ from biobgt.model import installed, pretrained
 from biobgt.model.installed import InstalledModel
 from biobgt.modules import compare as difference
 from biobgt.modules import louvain
-from biobgt.modules import structure as finding
 from biobgt.results import measured as measured_graph
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
-from session.cohorts import OWN
-from session.view import EXPORT_LIST, NEXT_COHORT, OWN_COHORT, LoadedCohort
-from views.page_map import PAGES
+from session.view import EXPORT_LIST, OWN_COHORT, LoadedCohort
 
-HOME = Path(__file__).resolve().parents[2] / "app" / "Home.py"
-TIMEOUT_S = 120
 # Everything of the library that measures, draws subjects, runs a model or draws for paper, where the app calls it.
 COMPUTING = (
     (measured_graph, "subject_connectivity"),
@@ -52,18 +43,18 @@ COMPUTING = (
     (session.view, "quality_table"),
     (session.view, "cohort_sha256"),
     (loaded_cohorts, "find_cohort"),
-    (table, "measure_hubs"),
-    (group_curves, "measure_curves"),
-    (sweep, "hub_correlation"),
-    (sweep, "subject_sweep"),
-    (explain_region, "explain_region"),
+    (biobgt.hubs, "measure_hubs"),
+    (table, "measure_curves"),
+    (table, "hub_correlation"),
+    (table, "subject_sweep"),
+    (table, "explain_region"),
     (Spectra, "entropy_change"),
     (finding, "measure_modules"),
     (finding, "find_modules"),
     (louvain, "resolution_step"),
     (difference, "group_module_difference"),
-    (import_module("biobgt.modules.structure"), "modularity_test"),  # the package has a function of this name
-    (import_module("biobgt.modules.structure"), "small_world"),
+    (finding, "modularity_test"),
+    (finding, "small_world"),
     (installed, "load_card"),
     (installed, "load_groups"),
     (installed, "load_region_weights"),
@@ -92,18 +83,18 @@ def calls(monkeypatch) -> Counter:
     for owner, name in COMPUTING:
         count(owner, name)
 
-    def run(cohort: Cohort) -> pd.DataFrame:
-        calls["model"] += 1
-        row = {"subject": cohort.ids[0], "prediction": "NC", "warning": "", "p_NC": 0.6, "p_ASD": 0.4}
-        return pd.DataFrame([row])
-
     def explain(subjects) -> SimpleNamespace:
         calls["model"] += 1
         return SimpleNamespace(attention=np.random.default_rng(0).random((1, 2, 2, 200, 200)))
 
-    stub = SimpleNamespace(predict=run, explain=explain, check=lambda cohort: None)
-    monkeypatch.setattr(installed.InstalledModel, "ensemble", property(lambda model: stub))
+    stub = SimpleNamespace(predict=lambda cohort: calls.update(["model"]) or same_of_all(cohort), explain=explain, check=lambda cohort: None)
+    monkeypatch.setattr(InstalledModel, "ensemble", property(lambda model: stub))
     return calls
+
+
+def same_of_all(cohort: Cohort) -> pd.DataFrame:
+    """What a stub of a model predicts."""
+    return pd.DataFrame([{"subject": cohort.ids[0], "prediction": "NC", "warning": "", "p_NC": 0.6, "p_ASD": 0.4}])
 
 
 def small_cohort(n_regions: int) -> Cohort:
@@ -113,9 +104,11 @@ def small_cohort(n_regions: int) -> Cohort:
     return Cohort("four", subjects, load_atlas("cc200") if n_regions == 200 else numbered_atlas(n_regions))
 
 
-def exported(cohort: Cohort) -> list[FigureRequest]:
+def own_requests(
+    cohort: Cohort, *subjects: str, figure: str = "connectivity_heatmap", **options
+) -> list[FigureRequest]:
     ref = CohortRef(cohort.name, sha256=cohort_sha256(cohort))
-    return [FigureRequest("connectivity_heatmap", ref, "s0", ConnectomeSettings())]
+    return [FigureRequest(figure, ref, name, ConnectomeSettings(), options) for name in subjects]
 
 
 @pytest.mark.parametrize(
@@ -124,42 +117,25 @@ def exported(cohort: Cohort) -> list[FigureRequest]:
         ("home", 8, {}, [*GRAPH, "measure_hubs"]),
         ("subjects", 8, {}, [*GRAPH, "mean_connectivity", "quality_table"]),
         ("hubs", 8, {"group_behind": True}, [*GRAPH, "measure_hubs", "measure_curves", "entropy_change"]),
-        (
-            "modules",
-            8,
-            {"sweep_wanted": True},
-            [*GRAPH, "measure_modules", "resolution_step"],
-        ),
+        ("modules", 8, {"sweep_wanted": True}, [*GRAPH, "measure_modules", "resolution_step"]),
         ("compare", 8, {"compared": "modules", "groups_wanted": True}, [*GRAPH, "group_module_difference"]),
-        (
-            "attention",
-            200,
-            {"own_attention": True, "attention_order": "louvain"},
-            ["model"],
-        ),
+        ("attention", 200, {"own_attention": True, "attention_order": "louvain"}, ["model"]),
         ("predict", 200, {"predict_all_wanted": True}, ["model"]),
         ("models", 200, {}, []),
         ("export", 8, {}, ["make_files"]),
     ],
 )
-def test_nothing_is_computed_when_one_comes_back(calls, page, n_regions, asked, needed) -> None:
+def test_nothing_is_computed_when_one_comes_back(open_own, calls, page, n_regions, asked, needed) -> None:
     cohort = small_cohort(n_regions)
-    session = AppTest.from_file(str(HOME), default_timeout=TIMEOUT_S)
-    session.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
-    session.session_state[NEXT_COHORT] = OWN
-    session.session_state[EXPORT_LIST] = exported(cohort) if page == "export" else []
-    for key, value in asked.items():
-        session.session_state[key] = value
-    start_at(session, page).run()
-    assert_no_error(session)
+    listed = own_requests(cohort, "s0") if page == "export" else []
+    session = open_own(page, cohort, **{EXPORT_LIST: listed}, **asked)
     assert set(needed) <= set(calls), "the page no longer computes what this test counts"
     if page == "predict":
         session.run()  # the subject is above the cohort, and shown when that was predicted
     shown = len(session.get("plotly_chart"))
-    session.switch_page("views/models.py" if page == "export" else "views/export.py").run()
+    visit(session, "models" if page == "export" else "export")
     calls.clear()
-    session.switch_page(PAGES[page].script).run()
-    assert_no_error(session)
+    visit(session, page)
     assert not calls
     assert len(session.get("plotly_chart")) >= shown
 
@@ -176,45 +152,32 @@ def _model_list() -> None:
 def test_a_new_model_is_noticed_on_the_next_run(monkeypatch, tmp_path) -> None:
     card = pretrained.pretrained_folder() / "abide-cc200" / "card.json"
     monkeypatch.setattr(pretrained, "pretrained_folder", lambda: tmp_path)
-    page = AppTest.from_function(_model_list, default_timeout=TIMEOUT_S).run()
+    page = AppTest.from_function(_model_list, default_timeout=120).run()
     assert page.text[0].value == ""
     (tmp_path / "new").mkdir()
     shutil.copy(card, tmp_path / "new")
     assert page.run().text[0].value == "new"
 
 
-def count_modules(monkeypatch) -> list[str]:
-    measured: list[str] = []
-
-    def measure(graph, *arguments):
-        measured.append(graph.subject)
-        return original(graph, *arguments)
-
-    original = finding.measure_modules
-    monkeypatch.setattr(finding, "measure_modules", measure)
-    return measured
-
-
 def has_hubs(loaded: LoadedCohort, subject: str) -> bool:
     return loaded.measured.of(subject, ConnectomeSettings()).is_kept(Measured.hubs, "control")
 
 
-def test_results_outlive_other_groups_and_not_other_subjects(own, monkeypatch) -> None:
-    measured = count_modules(monkeypatch)
-    own.switch_page("views/modules.py").run()
-    own.switch_page("views/hubs.py").run()
+def test_results_outlive_other_groups_and_not_other_subjects(own, count) -> None:
+    measured = count(finding, "measure_modules")
+    visit(own, "modules", "hubs")
     assert measured == ["sub-00"]
-    assert has_hubs(own.session_state["own_cohort"], "sub-00")
-    assert not has_hubs(own.session_state["own_cohort"], "sub-01")
-    own.switch_page("views/subjects/page.py").run()
+    assert has_hubs(own.session_state[OWN_COHORT], "sub-00")
+    assert not has_hubs(own.session_state[OWN_COHORT], "sub-01")
+    visit(own, "subjects")
     press(edit(own, {0: {"group": "AD"}}), "Set the groups")
-    assert has_hubs(own.session_state["own_cohort"], "sub-00")
-    own.switch_page("views/modules.py").run()
+    assert has_hubs(own.session_state[OWN_COHORT], "sub-00")
+    visit(own, "modules")
     assert measured == ["sub-00"]
-    own.switch_page("views/subjects/page.py").run()
+    visit(own, "subjects")
     press(edit(own, {3: {"ticked": True}}), "Remove the ticked subjects")
-    assert not has_hubs(own.session_state["own_cohort"], "sub-00")
-    own.switch_page("views/modules.py").run()
+    assert not has_hubs(own.session_state[OWN_COHORT], "sub-00")
+    visit(own, "modules")
     assert measured == ["sub-00", "sub-00"]
 
 
@@ -249,21 +212,6 @@ def cohort(rng) -> Cohort:
 
 
 @pytest.fixture
-def open_own():
-    """Open a page with a cohort of one's own."""
-
-    def open_own(page: str, cohort: Cohort, **state: object):
-        session = AppTest.from_file(str(HOME), default_timeout=TIMEOUT_S)
-        session.session_state[OWN_COHORT] = LoadedCohort(OWN, cohort)
-        session.session_state[NEXT_COHORT] = OWN
-        for key, value in state.items():
-            session.session_state[key] = value
-        return start_at(session, page).run()
-
-    return open_own
-
-
-@pytest.fixture
 def interrupt(monkeypatch):
     """Let a step end the run once, as a click on Stop does while the step before it is shown."""
 
@@ -290,24 +238,22 @@ def stop(page, key: str, done: list[object], *, after: int, total: int):
     """Press Stop, see that nothing more is done, and go on; all is done once."""
     assert len(done) == after
     page.button(key=f"{key}_stop").click().run()
-    assert_no_error(page)
     assert len(done) == after
     start = page.button(key=f"{key}_start")
     assert start.label.endswith(f": {total - after} of {total} left")
     page.run()  # nor does it start by itself when something else is clicked
     assert len(done) == after
     start.click().run()
-    assert_no_error(page)
     assert len(done) == total
-    assert not [button for button in page.button if button.key in (f"{key}_stop", f"{key}_start")]
+    assert not {f"{key}_stop", f"{key}_start"} & buttons(page)
     return page
 
 
 def test_group_behind_the_hub_curves(open_own, cohort, interrupt) -> None:
-    done = interrupt(group_curves, "measure_curves", after=1)
+    done = interrupt(table, "measure_curves", after=1)
     page = open_own("hubs", cohort, group_behind=True)
     page = stop(page, "group_curves", done, after=1, total=3)
-    assert "NC, mean ± SD" in [trace.get("name") for trace in figure(page, "hub_curves")["data"]]
+    assert "NC, mean ± SD" in traces(page, "hub_curves")
 
 
 def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypatch) -> None:
@@ -317,78 +263,59 @@ def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypat
     assert figure(page, "hub_curves")  # the first figures are there, and what needs no more
     assert page.dataframe
     page.button(key="rest_of_hubs_stop").click().run()
-    assert_no_error(page)
     assert len(done) == 2
-    headings = [heading.value for heading in page.subheader]
-    assert not [heading for heading in headings if "Why this region" in heading]
+    assert "Why this region" not in words(page.subheader)
     start = page.button(key="rest_of_hubs_start")
     n_steps = len(HUB_MEASURES) - 1  # eight regions have eigenvalues, so that no γ is left
     assert start.label.startswith("Measure NE at the other diffusion times")
     start.click().run()
-    assert_no_error(page)
     assert len(done) == n_steps - len(COMPARED) + 1
     assert figure(page, "gamma_sweep")
-    assert not [button for button in page.button if button.key in ("rest_of_hubs_stop", "rest_of_hubs_start")]
-
-
-def test_resolution_sweep(open_own, cohort, interrupt) -> None:
-    page = open_own("modules", cohort)
-    done = interrupt(louvain, "resolution_step", after=5)
-    page.button(key="sweep_start").click().run()
-    page = stop(page, "sweep", done, after=5, total=16)
-    assert len(array(figure(page, "resolution_curves")["data"][0]["x"])) == 16
+    assert not {"rest_of_hubs_stop", "rest_of_hubs_start"} & buttons(page)
 
 
 @pytest.mark.parametrize(
-    ("page", "key", "name", "total"),
+    ("page", "key", "module", "name", "total"),
     [
-        ("compare", "groups", "structure.find_modules", 6),
-        ("compare", "compare", "structure.measure_modules", 6),
-        ("modules", "modularity_test", "structure.modularity_test", 100),
-        ("modules", "small_world", "structure.small_world", 5),
+        ("compare", "groups", finding, "find_modules", 6),
+        ("compare", "compare", finding, "measure_modules", 6),
+        ("modules", "sweep", louvain, "resolution_step", 16),
+        ("modules", "modularity_test", finding, "modularity_test", 100),
+        ("modules", "small_world", finding, "small_world", 5),
     ],
 )
-def test_work_that_was_asked_for(open_own, cohort, interrupt, page, key, name, total) -> None:
+def test_work_that_was_asked_for(open_own, cohort, interrupt, page, key, module, name, total) -> None:
     page = open_own(page, cohort, compared="modules" if key == "groups" else "segregation")
-    place, name = name.split(".")
-    done = interrupt(import_module(f"biobgt.modules.{place}"), name, after=2)
+    done = interrupt(module, name, after=2)
     page.button(key=f"{key}_start").click().run()
-    stop(page, key, done, after=2, total=total)
-
-
-class StubModel:
-    """Says the same of everybody."""
-
-    def predict(self, cohort: Cohort) -> pd.DataFrame:
-        row = {"subject": cohort.ids[0], "prediction": "NC", "warning": "", "p_NC": 0.6, "p_ASD": 0.4}
-        return pd.DataFrame([row])
+    page = stop(page, key, done, after=2, total=total)
+    if key == "sweep":
+        assert len(array(figure(page, "resolution_curves")["data"][0]["x"])) == total
 
 
 def test_predictions_of_a_cohort(open_own, rng, interrupt, monkeypatch) -> None:
     subjects = tuple(Subject(f"s{i}", series=rng.standard_normal((30, 200))) for i in range(4))
-    monkeypatch.setattr(InstalledModel, "ensemble", property(lambda model: StubModel()))
+    stub = SimpleNamespace(predict=same_of_all)
+    monkeypatch.setattr(InstalledModel, "ensemble", property(lambda model: stub))
     page = open_own("predict", Cohort("four", subjects, load_atlas("cc200")), model="abide-cc200")
-    done = interrupt(StubModel, "predict", after=3)
+    done = interrupt(stub, "predict", after=3)
     page.button(key="predict_all_start").click().run()
     page = stop(page, "predict_all", done, after=3, total=4)
     assert page.dataframe[0].value["Subject"].tolist() == ["s0", "s1", "s2", "s3"]
 
 
-def own_requests(cohort: Cohort) -> list[FigureRequest]:
-    ref = CohortRef(cohort.name, sha256=cohort_sha256(cohort))
-    return [FigureRequest("connectivity_heatmap", ref, name, ConnectomeSettings()) for name in ("s0", "s1", "s2")]
-
-
 def test_previews_of_the_export(open_own, cohort, interrupt) -> None:
     done = interrupt(making, "make_files", after=1)
-    page = open_own("export", cohort, **{EXPORT_LIST: own_requests(cohort)})
+    page = open_own("export", cohort, **{EXPORT_LIST: own_requests(cohort, "s0", "s1", "s2")})
     assert len(page.get("image")) == 1
     page = stop(page, "export_previews", done, after=1, total=3)
     assert len(page.get("image")) == 3
 
 
 def test_zip_of_the_export(open_own, cohort, interrupt) -> None:
-    page = open_own("export", cohort, **{EXPORT_LIST: own_requests(cohort), "export_formats": ["svg"]})
+    page = open_own(
+        "export", cohort, **{EXPORT_LIST: own_requests(cohort, "s0", "s1", "s2"), "export_formats": ["svg"]}
+    )
     done = interrupt(making, "make_files", after=2)
     page.button(key="export_bundle_start").click().run()
     page = stop(page, "export_bundle", done, after=2, total=3)
@@ -396,34 +323,26 @@ def test_zip_of_the_export(open_own, cohort, interrupt) -> None:
 
 
 def test_figure_of_a_group_is_stopped_between_two_subjects(open_own, cohort, interrupt) -> None:
-    done = interrupt(group_curves, "measure_curves", after=2)
-    ref = CohortRef(cohort.name, sha256=cohort_sha256(cohort))
-    request = FigureRequest("hub_curves", ref, "s0", ConnectomeSettings(), {"group": True})
-    page = open_own("export", cohort, **{EXPORT_LIST: [request]})
+    done = interrupt(table, "measure_curves", after=2)
+    listed = own_requests(cohort, "s0", figure="hub_curves", group=True)
+    page = open_own("export", cohort, **{EXPORT_LIST: listed})
     page.button(key="export_previews_stop").click().run()
     assert len(done) == 2
     page.button(key="export_previews_start").click().run()
-    assert_no_error(page)
     assert len(done) == 3
     assert len(page.get("image")) == 1
 
 
 def test_reading(open_page, rng, interrupt) -> None:
     page = open_page("subjects")
-    header = ",".join(f"area{region}" for region in range(N_REGIONS))
-    tables = ["\n".join([header, *(",".join(map(str, row)) for row in rng.random((20, N_REGIONS)))]) for _ in range(4)]
     done = interrupt(biobgt.readers.cohort, "read_file", after=2)
-    files = [(f"sub-0{i}.csv", table.encode(), "text/csv") for i, table in enumerate(tables)]
-    page.file_uploader(key="files0").set_value(files)
-    page.run()
+    bring(page, *(table_file(rng.random((4, 20, N_REGIONS)), i) for i in range(4)))
     assert len(done) == 2
     page.button(key="reading_stop").click().run()
-    assert_no_error(page)
     assert "Reading was stopped" in page.info[0].value
     assert len(done) == 2
     assert OWN_COHORT not in page.session_state
     page.button(key="reading_start").click().run()
-    assert_no_error(page)
     assert len(done) == 2 + 4  # a cohort is read as one, from its first file
-    assert page.session_state[OWN_COHORT].cohort.ids == ("sub-00", "sub-01", "sub-02", "sub-03")
-    assert np.isfinite(page.session_state[OWN_COHORT].cohort["sub-00"].series).all()
+    assert cohort_of(page).ids == ("sub-00", "sub-01", "sub-02", "sub-03")
+    assert np.isfinite(cohort_of(page)["sub-00"].series).all()

@@ -13,7 +13,7 @@ from biobgt.base.kept import Key
 from biobgt.base.options import Options, Plain
 from biobgt.export import FigureRequest
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.register import Figure, all_figures
+from biobgt.figures.register import Figure
 from biobgt.figures.screen import ScreenHeight, height_by_width, page_contents, plotly_figure
 from biobgt.model.installed import InstalledModel
 from biobgt.results.measured import Measured
@@ -68,13 +68,6 @@ class Panel:
             options = view.options(self.figure.takes, **self.fixed)
             measured = None if model is None else measured_model(model)
             show(view, self.figure, options, measured=measured, key=self.key)
-
-
-def show_further_figures(view: View, page: str) -> None:
-    """Show every figure of the register that names this page, with widgets for all of its options."""
-    for figure in all_figures().values():
-        if figure.page == page:
-            Panel(figure, asked=tuple(one.name for one in figure.takes.declared().values() if one.link))(view)
 
 
 def show_beside(view: View, *figures: tuple[Figure, Options, str], **how: Any) -> None:

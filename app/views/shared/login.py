@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from biobgt.base.serving import USERS_VARIABLE, LoginThrottle, admitted_users, may_enter, shared_password
-from session.server import audit, browser_of, is_served_to_others, let_in
+from session.server import audit, is_served_to_others, let_in
 from views.shared.widgets import caption, escape_markdown, input_errors_shown
 
 _LOGGED_IN = "logged_in"  # under which the session keeps who is
@@ -103,7 +103,7 @@ def _enter(user: str) -> None:
     """Remember the login for this session, and take its files."""
     context = get_script_run_ctx()
     if context is not None:
-        let_in(context.session_id, user, browser_of(st.context.cookies))
+        let_in(context.session_id, user, st.context.cookies)
     st.session_state[_LOGGED_IN] = user
     if user != _SHARED:
         audit("login", user=user, address=_address(), result="ok")

@@ -136,7 +136,7 @@ def _draw(
     elif one.steps is not None and len(offered) > _MOST_IN_A_ROW and not one.in_a_row:
         slider = _SLIDER_WIDTH if len(offered) > _FEW_STEPS else _SHORT_SLIDER_WIDTH
         st.select_slider(title, offered, format_func=text, width=slider, **about)
-    elif one.types[0] in (int, float) and not _is_listed(one):
+    elif one.types[0] in (int, float) and not (one.steps or one.choices or one.choices_of):
         # A number within the option's bounds; what must be above a bound is a step above it at least.
         if one.types == (int,):
             about |= {"min_value": int(one.low or 0), "max_value": int(one.high or LARGEST_SEED), "step": 1}
@@ -153,11 +153,6 @@ def _draw(
     else:
         usual = _NUMBER_WIDTH if one.types == (int,) else _LIST_WIDTH
         st.selectbox(title, offered, format_func=text, width=width or usual, **about)
-
-
-def _is_listed(one: Option) -> bool:
-    """Whether an option is one of some values, instead of any number."""
-    return one.steps is not None or one.choices is not None or one.choices_of is not None
 
 
 def number_format(step: float) -> str:
@@ -236,6 +231,21 @@ def work_through(
     if not automatic:  # another subject, or other settings, are another question
         st.session_state.pop(wanted, None)
     return True
+
+
+def measure_all(method: Callable[..., object], asked: Sequence[tuple[Any, ...]], **about: Any) -> bool:
+    """Measure what is left of a result that is kept, or offer to, as :func:`work_through` does.
+
+    Parameters
+    ----------
+    method : callable
+        Of Measured, under ``@kept``.
+    asked : sequence of tuples
+        Of whom (Measured), and with which arguments; a step each.
+    **about
+        As for :func:`work_through`.
+    """
+    return work_through(asked, lambda one: method(*one), lambda one: one[0].is_kept(method, *one[1:]), **about)
 
 
 def bar_with_stop(key: str, on_stop: Callable[[], None]) -> DeltaGenerator:

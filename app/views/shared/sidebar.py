@@ -12,8 +12,9 @@ from biobgt import Cohort, ConnectomeSettings
 from biobgt.base.references import cited, in_brackets, sorted_terms
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.graph import LEVELS, ConnectivityKind, ThresholdRule, levels_of
+from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.model.installed import fitting_model, installed_models
-from session.cohorts import DEFAULT_COHORT, OWN, cohort_titles, load
+from session.cohorts import DEFAULT_COHORT, OWN, load, own_cohort
 from session.link import Link, link_of, read_link, write_address
 from session.view import (
     COHORT,
@@ -45,7 +46,11 @@ def show_sidebar() -> View:
     """Show the sidebar and return what it says; pages find it with :func:`session.view.current_view`."""
     _open_link()
     with st.sidebar:
-        titles = cohort_titles()
+        own = own_cohort()
+        titles = dict(DEMO_COHORTS)
+        if own is not None:
+            name = own.cohort.name
+            titles[OWN] = f"{name}, from a project" if name in DEMO_COHORTS.values() else name
         key = st.selectbox(
             "Cohort",
             list(titles),

@@ -1,21 +1,16 @@
-"""Pieces that several pages show: headings, badges, captions, tables, sentences about bad input, bug reports.
+"""Pieces that several pages show: headings, badges, captions, tables, sentences about bad input.
 
 Text that came from a file or an address is never taken for Markdown or HTML: it goes through :func:`escape_markdown`.
 """
 
-import logging
-import platform
 import re
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-import biobgt
 from biobgt import InputError
 from biobgt.base.files import safe_table
 from biobgt.base.references import GLOSSARY
@@ -29,7 +24,6 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&@^=\"'/])")
 # Addresses, icons and emoji are recognised even in escaped text, unless something invisible parts them.
 _AUTOMATIC = re.compile(r"(:(?=[\w/])|\bwww(?=\.)|@)", re.IGNORECASE)
 _WORD_JOINER = "\u2060"
-_LOG = logging.getLogger("biobgt.app")
 
 
 def escape_markdown(text: str) -> str:
@@ -79,22 +73,6 @@ def input_errors_shown() -> Iterator[None]:
         st.error(escape_markdown(str(error)), icon=":material/error:")
 
 
-def show_bug(error: Exception) -> None:
-    """Apologise for a bug, with a report to copy: where it happened, without any of the user's data."""
-    _LOG.exception("A page failed", exc_info=error)
-    st.error(
-        "Something went wrong in BioBGT Explorer itself; your files are not the cause. "
-        "We are sorry. Please send us this report and say what you were doing.",
-        icon=":material/bug_report:",
-    )
-    frames = traceback.extract_tb(error.__traceback__)
-    # Without paths or lines of files.
-    places = [f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in frames]
-    versions = f"biobgt {biobgt.__version__}, streamlit {st.__version__}, Python {platform.python_version()}"
-    report = "\n".join([f"{type(error).__name__}: {error}", versions, *places])
-    st.code(report, language=None, wrap_lines=True)
-
-
 def no_models() -> None:
     """Say that there are no trained models here."""
     st.info(
@@ -140,6 +118,20 @@ def show_table(
     st.dataframe(
         safe_table(pd.DataFrame(rows)), key=key, alt=alt, column_config=config, **{"hide_index": True, **about}
     )
+
+
+def show_numbers(numbers: Mapping[str, Any]) -> None:
+    """Show a few numbers side by side, by their titles."""
+    with st.container(horizontal=True):
+        for title, value in numbers.items():
+            st.metric(escape_markdown(title), value, width="content", border=True)
+
+
+def offer_file(label: str, data: Any, name: str, *, key: str, **about: Any) -> None:
+    """Offer a file; data that are a function are made when it is asked for, not whenever the page is drawn."""
+    mime = {"csv": "text/csv", "zip": "application/zip"}.get(name.rsplit(".", 1)[-1], "application/octet-stream")
+    icon = ":material/download:"
+    st.download_button(label, data, file_name=name, mime=mime, icon=icon, on_click="ignore", key=key, **about)
 
 
 def show_sentences(rows: Sequence[Mapping[str, str]], *, alt: str) -> None:

@@ -19,7 +19,7 @@ from biobgt.results.store import FolderStore
 from session.cohorts import OWN, brought_files, keep_own_cohort, own_cohort
 from session.exports import keep_list, listed_figures
 from session.link import link_of_project, saved_view
-from session.server import has_server, is_served_to_others, most_per_file_mb, most_per_session_mb
+from session.server import has_server, is_served_to_others, upload_limits_mb
 from session.view import EDITION, NEXT_LINK, LoadedCohort, View
 from views.shared.widgets import caption, escape_markdown, input_errors_shown
 
@@ -48,10 +48,15 @@ def is_copied() -> bool:
     return _copies_are_kept() and Copies().on
 
 
-def keep_copy(view: View) -> None:
-    """Bring the copy up to date with what is loaded; to be called in every run."""
-    if not _copies_are_kept():
-        return
+def keep_copies(view: View) -> None:
+    """Bring the copy up to date, and offer what an earlier session had; to be called in every run."""
+    if _copies_are_kept():
+        _keep_copy(view)
+        _offer_copies()
+
+
+def _keep_copy(view: View) -> None:
+    """Bring the copy up to date with what is loaded."""
     own = own_cohort()
     if own is None or not Copies().on:
         key = st.session_state.pop(_KEY, None)
@@ -89,9 +94,9 @@ def _save(own: LoadedCohort, before: _Saved | None, now: _Saved) -> None:
         st.session_state.pop(_PROBLEM, None)
 
 
-def offer_copies() -> None:
+def _offer_copies() -> None:
     """Offer what an earlier session had, while nothing was brought in this one."""
-    if not _copies_are_kept() or own_cohort() is not None or brought_files() or _DISMISSED in st.session_state:
+    if own_cohort() is not None or brought_files() or _DISMISSED in st.session_state:
         return
     found: Sequence[Copy] = ()
     with _problems_noted():
@@ -143,9 +148,10 @@ def _problems_noted() -> Iterator[None]:
 
 def show_keeping() -> None:
     """Say how much may be uploaded, and what is kept where; with the switch for the copy."""
+    most_per_file, most_in_all = upload_limits_mb()
     st.caption(
-        f"At most {most_per_file_mb()} MB per file and {most_per_session_mb()} MB in all. `biobgt app --max-upload "
-        f"{4 * most_per_file_mb()}` raises this; `biobgt info PATH` reads files of any size in a terminal."
+        f"At most {most_per_file} MB per file and {most_in_all} MB in all. `biobgt app --max-upload "
+        f"{4 * most_per_file}` raises this; `biobgt info PATH` reads files of any size in a terminal."
     )
     caption(_kept_sentence())
     if problem := st.session_state.get(_PROBLEM):

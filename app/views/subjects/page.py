@@ -23,7 +23,7 @@ from biobgt.figures.register import NoOptions
 from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session import cohorts
 from session.exports import listed_figures
-from session.view import ANSWERS, ATTEMPT, EDITION, View, current_view
+from session.view import ANSWERS, EDITION, View, current_view
 from views.page_map import PAGES
 from views.shared import widgets
 from views.shared.figures import show
@@ -41,17 +41,11 @@ _FEW = 20  # subjects that are fetched, before another number is chosen
 _HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
 
 
-def show_page() -> None:
+def _show_page() -> None:
     """Show the page."""
     view = current_view()
     st.title("Subjects", help=explained("region-series", "atlas"))
-    uploaded = upload.ask_for_files()
-    if uploaded is not None:
-        upload.read_once(uploaded)
-    else:
-        st.session_state.pop(ATTEMPT, None)  # nothing is asked about files that are gone
-    upload.show_attempt()
-    waiting = uploaded is not None and upload.show_waiting_files(uploaded.files)
+    waiting = upload.show_uploads()
     own = cohorts.own_cohort() if view.loaded.key == cohorts.OWN else None
     if own is not None:
         _show_reading(own.cohort)
@@ -394,4 +388,4 @@ def _fetch(options: FetchOptions) -> None:
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
-    show_page()
+    _show_page()

@@ -30,7 +30,7 @@ from session.cohorts import (
 from session.link import link_of_project, saved_view
 from session.view import ANSWERS, ATTEMPT, BATCH, EDITION, NEXT_LINK, UPLOADERS, View
 from views.shared.options import ask_here, bar_with_stop, in_a_row, move_on
-from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, caption, escape_markdown, show_table
+from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, caption, escape_markdown, offer_file, show_table
 from views.subjects.autosave import show_keeping
 
 # Under which the session keeps whether files are added to what is loaded, the files that the answers are about, and the
@@ -46,7 +46,18 @@ _STOPPED = "not read, reading was stopped"
 _WIDTH = 440  # px, of what is asked about images: titles are sentences
 
 
-def ask_for_files() -> UploadedFiles | None:
+def show_uploads() -> bool:
+    """Ask for files and read them; true while there are files that became no subjects."""
+    uploaded = _ask_for_files()
+    if uploaded is not None:
+        _read_once(uploaded)
+    else:
+        st.session_state.pop(ATTEMPT, None)  # nothing is asked about files that are gone
+    _show_attempt()
+    return uploaded is not None and _show_waiting_files(uploaded.files)
+
+
+def _ask_for_files() -> UploadedFiles | None:
     """Ask for files, phenotypes and the atlas; None while there are no files.
 
     Files fold away once they are there. The phenotype table stays in sight: groups come with it.
@@ -158,7 +169,7 @@ class _Attempt:
     problem: str | None = None
 
 
-def read_once(uploaded: UploadedFiles) -> None:
+def _read_once(uploaded: UploadedFiles) -> None:
     """Read what was uploaded, unless that was just done; the sidebar shows it from the next run on."""
     adding = bool(st.session_state.get(_ADDING, True))
     signature = (*uploaded.signature(), adding)
@@ -187,7 +198,7 @@ def read_once(uploaded: UploadedFiles) -> None:
     place.empty()
 
 
-def show_attempt() -> None:
+def _show_attempt() -> None:
     """Show the reader's question, or why nothing was read."""
     attempt: _Attempt = st.session_state.get(ATTEMPT) or _Attempt(())
     if attempt.state == _STOPPED:
@@ -205,7 +216,7 @@ def show_attempt() -> None:
         st.button("Ask me again", on_click=partial(st.session_state.pop, ANSWERS, None))
 
 
-def show_waiting_files(files: Sequence[Upload]) -> bool:
+def _show_waiting_files(files: Sequence[Upload]) -> bool:
     """List the files that became no subjects, and what they wait for; false where all were read."""
     attempt: _Attempt | None = st.session_state.get(ATTEMPT)
     if attempt is None or not attempt.state:
@@ -253,7 +264,28 @@ def _answers_about(file_ids: frozenset[str]) -> dict[str, str]:
 def show_project(view: View) -> None:
     """Let the user save what is loaded, or open what was saved."""
     with st.expander("Save or open a project", icon=":material/save:"):
-        _show_saving(view)
+        edition = st.session_state.get(EDITION, 0) if view.loaded.key == OWN else 0
+        with in_a_row():
+            typed = st.text_input(
+                "Name of the project",
+                value=view.cohort.name[:_LONGEST_NAME],
+                max_chars=_LONGEST_NAME,
+                key=f"project_name_{view.loaded.key}{edition}",
+                width=320,
+            )
+            name = " ".join(typed.split()) or view.cohort.name
+
+            def write() -> bytes:
+                stream = io.BytesIO()
+                save_project(replace(view.cohort, name=name), view.settings, saved_view(view), stream)
+                return stream.getvalue()
+
+            offer_file("Save the project", write, _file_name(name), key="save_project")
+        st.caption(
+            "One file with the subjects' data, groups, phenotypes and atlas, the settings of the sidebar, and those "
+            "for hubs and modules. It contains the data: share it only as you would share them. In a terminal, "
+            "`biobgt info FILE` and all other commands read it."
+        )
         uploads = st.session_state.get(UPLOADERS, 0)
         upload: Upload | None = st.file_uploader(
             f"Open a project ({PROJECT_SUFFIX}): it replaces the subjects that you added",
@@ -268,39 +300,6 @@ def _file_name(name: str) -> str:
     """Make a file's name from a project's."""
     bare = re.sub(r"[^\w.-]+", "_", name).strip("._")
     return f"{bare or 'project'}{PROJECT_SUFFIX}"
-
-
-def _show_saving(view: View) -> None:
-    edition = st.session_state.get(EDITION, 0) if view.loaded.key == OWN else 0
-    with in_a_row():
-        typed = st.text_input(
-            "Name of the project",
-            value=view.cohort.name[:_LONGEST_NAME],
-            max_chars=_LONGEST_NAME,
-            key=f"project_name_{view.loaded.key}{edition}",
-            width=320,
-        )
-        name = " ".join(typed.split()) or view.cohort.name
-
-        def write() -> bytes:  # when it is asked for, not whenever the page is drawn
-            stream = io.BytesIO()
-            save_project(replace(view.cohort, name=name), view.settings, saved_view(view), stream)
-            return stream.getvalue()
-
-        st.download_button(
-            "Save the project",
-            data=write,
-            file_name=_file_name(name),
-            mime="application/octet-stream",
-            icon=":material/download:",
-            on_click="ignore",
-            key="save_project",
-        )
-    st.caption(
-        "One file with the subjects' data, groups, phenotypes and atlas, the settings of the sidebar, and those for "
-        "hubs and modules. It contains the data: share it only as you would share them. In a terminal, "
-        "`biobgt info FILE` and all other commands read it."
-    )
 
 
 def _open_once(upload: Upload) -> None:
