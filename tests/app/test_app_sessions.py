@@ -87,7 +87,11 @@ def calls(monkeypatch) -> Counter:
         calls["model"] += 1
         return SimpleNamespace(attention=np.random.default_rng(0).random((1, 2, 2, 200, 200)))
 
-    stub = SimpleNamespace(predict=lambda cohort: calls.update(["model"]) or same_of_all(cohort), explain=explain, check=lambda cohort: None)
+    stub = SimpleNamespace(
+        predict=lambda cohort: calls.update(["model"]) or same_of_all(cohort),
+        explain=explain,
+        check=lambda cohort: None,
+    )
     monkeypatch.setattr(InstalledModel, "ensemble", property(lambda model: stub))
     return calls
 
