@@ -7,7 +7,6 @@ import pytest
 from page_contents import array, badges, buttons, captions, figure, metrics, table_with, words
 from page_hands import visit
 
-import biobgt.modules as finding
 from biobgt.base.colours import MODULE_COLOURS
 from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import brain_graph, subject_connectivity
@@ -17,6 +16,7 @@ from biobgt.groups.compare import ComparisonOptions, compare_groups
 from biobgt.groups.features import subject_features
 from biobgt.hubs import hub_table
 from biobgt.modules import find_modules
+from biobgt.modules import structure as finding
 from biobgt.modules.compare import group_module_difference, shuffled_changes
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured

@@ -20,7 +20,6 @@ from page_contents import (
 from page_hands import abide_file, bring, press, visit
 from streamlit.testing.v1 import AppTest
 
-import biobgt.hubs
 from biobgt import ConnectomeSettings, InputError
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
@@ -100,7 +99,7 @@ def test_curves_scatter_sweep_and_table_are_what_the_command_line_computes(open_
 
 
 def test_any_gamma_is_read_from_spectra_computed_once(open_page, cohort, count):
-    measured = count(biobgt.hubs, "measure_hubs")
+    measured = count(hub_tables, "measure_hubs")
     page = open_page("hubs", cohort="ad", curve_order="atlas")
     curves = []
     for gamma in (0.5, 0.1, 10.0):
@@ -239,7 +238,7 @@ def test_share_of_hubs_reaches_figures_captions_and_the_link(open_page, cohort):
 
 
 def test_own_subjects_results_stay_in_their_session(open_page, rng, count):
-    measured = count(biobgt.hubs, "measure_hubs")
+    measured = count(hub_tables, "measure_hubs")
     mine, yours = rng.standard_normal((2, 60, 90)).round(6)
     pages = [bring(open_page("subjects"), abide_file("S_1_rois_aal90.1D", series)) for series in (mine, yours)]
     for page in pages:
@@ -257,7 +256,7 @@ def test_own_subjects_results_stay_in_their_session(open_page, rng, count):
 
 def test_many_regions_are_asked_about_before_anything_is_computed(open_page, count, monkeypatch) -> None:
     """Above a number of regions the page says what they cost and waits for a click; below, it never asks."""
-    measured = count(biobgt.hubs, "measure_hubs")
+    measured = count(hub_tables, "measure_hubs")
     usual = open_page("hubs")
     assert "measure_hubs" not in buttons(usual)
     n_regions = 90

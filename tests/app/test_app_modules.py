@@ -8,7 +8,6 @@ import pytest
 from page_contents import array, badges, buttons, captions, figure, metrics, table_with, words
 from page_hands import visit
 
-import biobgt.modules
 from biobgt.base.colours import MODULE_COLOURS
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Cohort
@@ -22,6 +21,7 @@ from biobgt.modules import (
     modularity_test,
     module_agreement,
     resolution_sweep,
+    structure,
 )
 from biobgt.modules.measures import ModuleOptions, NullGraphOptions, SmallWorldOptions
 from biobgt.modules.partition import module_names, strongest_within_modules
@@ -168,15 +168,24 @@ def modules(cohort, graph):
 
 @pytest.fixture
 def counted(monkeypatch) -> Counter:
-    """How often each piece of work was done."""
-    counts = Counter()
+    """How often each piece of work was asked for, and not what that asks for in turn."""
+    counts, running = Counter(), []
 
     def count(module, name: str) -> None:
         do = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *given, **options: counts.update([name]) or do(*given, **options))
+
+        def counting(*given, **options):
+            counts.update([] if running else [name])
+            running.append(name)
+            try:
+                return do(*given, **options)
+            finally:
+                running.pop()
+
+        monkeypatch.setattr(module, name, counting)
 
     for name in ("measure_modules", "find_modules", "modularity_test", "small_world"):
-        count(biobgt.modules, name)
+        count(structure, name)
     count(louvain, "resolution_step")
     return counts
 

@@ -12,8 +12,6 @@ from page_contents import array, buttons, figure, traces, words
 from page_hands import N_REGIONS, bring, cohort_of, edit, press, table_file, visit
 from streamlit.testing.v1 import AppTest
 
-import biobgt.hubs
-import biobgt.modules as finding
 import biobgt.readers.cohort
 import session.view
 from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
@@ -30,6 +28,7 @@ from biobgt.model import installed, pretrained
 from biobgt.model.installed import InstalledModel
 from biobgt.modules import compare as difference
 from biobgt.modules import louvain
+from biobgt.modules import structure as finding
 from biobgt.results import measured as measured_graph
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
@@ -43,7 +42,7 @@ COMPUTING = (
     (session.view, "quality_table"),
     (session.view, "cohort_sha256"),
     (loaded_cohorts, "find_cohort"),
-    (biobgt.hubs, "measure_hubs"),
+    (table, "measure_hubs"),
     (table, "measure_curves"),
     (table, "hub_correlation"),
     (table, "subject_sweep"),
