@@ -28,7 +28,7 @@ from views.shared.options import ask, ask_in_row, in_a_row, measure_all, work_th
 from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, show_numbers, show_table
 
 # What is asked beside the groups, by what is compared.
-_ASKED = {
+_OPTIONS_OF = {
     NETWORKS: ("labelling",),
     SEGREGATION: ("resolution", "consensus", "runs", "seed"),
     HUBS: ("measure",),
@@ -65,7 +65,7 @@ def _ask(view: View) -> ComparisonOptions:
     options = view.options(ComparisonOptions)
     ask_in_row(ComparisonOptions, "first", "second", cohort=view.cohort)
     ask(ComparisonOptions, "of", cohort=view.cohort)
-    asked = [name for name in _ASKED[options.of] if name != "labelling" or view.atlas.labels]
+    asked = [name for name in _OPTIONS_OF[options.of] if name != "labelling" or view.atlas.labels]
     if options.of == HUBS and HUB_MEASURES[options.measure].depends_on_gamma:
         asked += ["gamma", "perturbation"]
     ask_in_row(ComparisonOptions, *asked, cohort=view.cohort)

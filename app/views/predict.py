@@ -174,7 +174,7 @@ def _show_results(view: View, model: InstalledModel) -> None:
         caption(f"{figures.too_few_words(view.cohort, model)} Groups are set on the page Subjects.")
         return
     heading("How well the model does in this cohort", simulated=view.cohort.simulated or model.simulated)
-    asked = figures.AskedModelOptions(model=model.name, model_sha256=model.sha256)
+    asked = figures.ChosenModelOptions(model=model.name, model_sha256=model.sha256)
     show_beside(view, (figures.cohort_roc, asked, ""), (figures.cohort_reliability, asked, ""))
     groups = tuple((subject.id, subject.group) for subject in view.cohort)
     key = Key("results_beside_card", (model.identity, groups), "Comparing with the card…", 8)

@@ -428,7 +428,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
 
 
 @dataclass(frozen=True)
-class SubjectAttentionOptions(AttentionOptions, models.AskedModelOptions):
+class SubjectAttentionOptions(AttentionOptions, models.ChosenModelOptions):
     """Which model, which part of its attention, and which group stands beside the subject."""
 
     group: str = option(

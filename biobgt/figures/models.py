@@ -75,7 +75,7 @@ def model_of(measured: "Measured", figure: str) -> InstalledModel:
 
 
 @dataclass(frozen=True)
-class AskedModelOptions(Options):
+class ChosenModelOptions(Options):
     """Which model is asked about a subject, or about all subjects of a cohort."""
 
     model: str = option("", title="Model", help="The trained model, by its name.")
@@ -84,7 +84,7 @@ class AskedModelOptions(Options):
     )
 
 
-def asked_model(options: AskedModelOptions, figure: str) -> InstalledModel:
+def asked_model(options: ChosenModelOptions, figure: str) -> InstalledModel:
     """The model that the options name, if it is still the one that they mean."""
     if options.model not in (*pretrained_names(), *readout_names()):
         known = ", ".join(pretrained_names()) or "none"
@@ -341,8 +341,8 @@ def reliability(measured: "Measured", options: NoOptions) -> Drawing:
     )
 
 
-@figure("cohort_roc", "ROC curves in a cohort", takes=AskedModelOptions, of_subject=False, of_graph=False)
-def cohort_roc(measured: "Measured", options: AskedModelOptions) -> Drawing:
+@figure("cohort_roc", "ROC curves in a cohort", takes=ChosenModelOptions, of_subject=False, of_graph=False)
+def cohort_roc(measured: "Measured", options: ChosenModelOptions) -> Drawing:
     """ROC curves of a cohort whose groups are known, beside those of the model's card."""
     from biobgt.training.tables import group_curves
 
@@ -363,11 +363,11 @@ def cohort_roc(measured: "Measured", options: AskedModelOptions) -> Drawing:
 @figure(
     "cohort_reliability",
     "Reliability of probabilities in a cohort",
-    takes=AskedModelOptions,
+    takes=ChosenModelOptions,
     of_subject=False,
     of_graph=False,
 )
-def cohort_reliability(measured: "Measured", options: AskedModelOptions) -> Drawing:
+def cohort_reliability(measured: "Measured", options: ChosenModelOptions) -> Drawing:
     """Observed shares against claimed probabilities of a cohort, beside those of the model's card."""
     from biobgt.training.metrics import reliability_curve
     from biobgt.training.tables import CardTables
@@ -635,7 +635,7 @@ def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
 
 
 @dataclass(frozen=True)
-class SubjectProbabilityOptions(AskedModelOptions):
+class SubjectProbabilityOptions(ChosenModelOptions):
     """Which model, and the probability of which group."""
 
     group: str = option(

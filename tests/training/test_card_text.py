@@ -15,7 +15,7 @@ from biobgt import Cohort, InputError, Subject
 from biobgt.base.files import read_csv
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.atlas import load_atlas, numbered_atlas
-from biobgt.figures.models import AskedModelOptions, cohort_reliability, cohort_roc
+from biobgt.figures.models import ChosenModelOptions, cohort_reliability, cohort_roc
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
@@ -376,7 +376,7 @@ def told(n_patients: int = 6) -> Told:
 
 def test_figures_show_both_and_say_whose_they_are() -> None:
     model = installed_model("abide-cc200")
-    asked = AskedModelOptions(model=model.name, model_sha256=model.sha256)
+    asked = ChosenModelOptions(model=model.name, model_sha256=model.sha256)
     roc = cohort_roc(told(), asked)
     names = [trace["name"] for trace in draw_on_screen(roc)["data"]]
     assert names == ["chance", "ASD against NC, card", "ASD against NC, this cohort"]
@@ -399,7 +399,7 @@ def test_figures_show_both_and_say_whose_they_are() -> None:
 
 
 def test_figures_of_few_subjects_or_of_another_atlas_are_refused() -> None:
-    asked = AskedModelOptions(model="abide-cc200")
+    asked = ChosenModelOptions(model="abide-cc200")
     with pytest.raises(InputError, match=f"{FEWEST_PER_GROUP} subjects of every group"):
         cohort_roc(told(n_patients=FEWEST_PER_GROUP - 1), asked)
     with pytest.raises(InputError, match="was trained on"):

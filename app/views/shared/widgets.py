@@ -128,7 +128,21 @@ def show_numbers(numbers: Mapping[str, Any]) -> None:
 
 
 def offer_file(label: str, data: Any, name: str, *, key: str, **about: Any) -> None:
-    """Offer a file; data that are a function are made when it is asked for, not whenever the page is drawn."""
+    """Offer a file.
+
+    Parameters
+    ----------
+    label : str
+        What the button says.
+    data : str, bytes or callable
+        A function is called when the file is asked for, not whenever the page is drawn.
+    name : str
+        Of the file.
+    key : str
+        Unique on the page.
+    **about
+        As for ``st.download_button``.
+    """
     mime = {"csv": "text/csv", "zip": "application/zip"}.get(name.rsplit(".", 1)[-1], "application/octet-stream")
     icon = ":material/download:"
     st.download_button(label, data, file_name=name, mime=mime, icon=icon, on_click="ignore", key=key, **about)
