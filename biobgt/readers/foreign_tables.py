@@ -52,7 +52,7 @@ def read_hdf5(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple[d
         datasets = dict(_datasets(root, limits, matlab=matlab))
         declared = {name: _declare(item, matlab=matlab) for name, item in datasets.items()}
         numeric = {name: about for name, about in declared.items() if about.is_numeric and about.shape}
-        if not numeric and variable is None:
+        if matlab and not numeric and variable is None:
             for entry in root:
                 hard = root.links.get_info(entry).type == h5py.h5l.TYPE_HARD
                 if hard and isinstance(h5py.h5o.open(root, entry), h5py.h5g.GroupID):

@@ -163,6 +163,7 @@ OBJECTS = np.array([[1, "x"], [None, 2]], dtype=object)
         ("x.mat", lambda path: scipy.io.savemat(path, {"s": {"connectivity": np.eye(3)}}), "'s' is a MATLAB struct"),
         ("x.mat", lambda path: scipy.io.savemat(path, {"names": "hello"}), "no table of real numbers.*text"),
         ("x.h5", lambda path: save_hdf5(path, "hello", "names"), "no table of real numbers"),
+        ("x.h5", lambda path: save_hdf5(path, "hello", "group/names"), "no table of real numbers"),
         ("x.npy", lambda path: np.save(path, np.ones(7)), "no table of real numbers"),
         ("x.npy", lambda path: np.save(path, np.ones((4, 5), dtype=complex)), "complex numbers"),
         ("x.npy", lambda path: np.save(path, np.ones((2, 3, 4, 5))), "no table of real numbers"),
