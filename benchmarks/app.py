@@ -29,7 +29,9 @@ from benchmarks.timing import Ratio, print_ratios
 from biobgt import ConnectomeSettings, brain_graph
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.hubs.table import REFERENCES, explain_region, hub_correlation, measure_hubs, subject_sweep
+from biobgt.hubs.agreement import REFERENCES, hub_correlation, subject_sweep
+from biobgt.hubs.region import explain_region
+from biobgt.hubs.table import measure_hubs
 from biobgt.modules import measure_modules, module_agreement
 from biobgt.modules.measures import ModuleOptions
 

@@ -16,10 +16,10 @@ from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ConnectivityKind
 from biobgt.figures import hubs as figures
 from biobgt.figures import why_region as why
-from biobgt.hubs import evidence
+from biobgt.hubs import agreement, reliability
 from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, NULL_SEEDS, EntanglementOptions, HubOptions, notes_on
-from biobgt.hubs.table import RegionExplanation
+from biobgt.hubs.region import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view
 from views.shared.figures import Panel, show, show_beside, show_in_brain, show_no_places
@@ -92,7 +92,7 @@ def _show_hubs(view: View) -> None:
     over_gamma = st.container()
     in_detail = st.container()
     near = view.options(EntanglementOptions)
-    study = evidence.study_reliability(
+    study = reliability.study_reliability(
         view.settings, view.atlas, gamma=near.gamma, perturbation=near.perturbation, kind=view.measured.kind
     )
     _show_reliability(view, study)
@@ -188,7 +188,7 @@ def _show_verdict(view: View) -> None:
     with input_errors_shown():
         own = measured.own_agreement(options.perturbation)
         verdict = st.empty()
-        verdict.markdown(escape_markdown(evidence.given_sentence(own.at(options.gamma))))
+        verdict.markdown(escape_markdown(agreement.given_sentence(own.at(options.gamma))))
         whole = measure_all(
             Measured.null_agreement,
             [(measured, options.perturbation, seed) for seed in NULL_SEEDS],
@@ -199,11 +199,11 @@ def _show_verdict(view: View) -> None:
         if not whole:
             return
         found = measured.agreement_against_nulls(options, NULL_SEEDS)
-        verdict.markdown(f"**{escape_markdown(evidence.verdict_sentence(found))}**")
+        verdict.markdown(f"**{escape_markdown(agreement.verdict_sentence(found))}**")
         alt = "Agreement of NE in this subject and in its null graphs"
-        show_table(evidence.comparison_rows(found, measured.kind), key="agreement_table", width="content", alt=alt)
+        show_table(agreement.comparison_rows(found, measured.kind), key="agreement_table", width="content", alt=alt)
         caption(
-            evidence.verdict_caption(
+            agreement.verdict_caption(
                 subject.id,
                 found,
                 gamma=options.gamma,
@@ -214,14 +214,12 @@ def _show_verdict(view: View) -> None:
         )
 
 
-def _show_reliability(view: View, study: evidence.StudyReliability) -> None:
+def _show_reliability(view: View, study: reliability.StudyReliability) -> None:
     """Show how reliable each measure is, in the study where that applies and in this subject if asked."""
     heading("How reliable are these measures?")
     own = _own_halves(view)
     if own is not None:
-        st.markdown(
-            escape_markdown(evidence.own_reliability_sentence(view.subject.id, own, simulated=view.subject.simulated))
-        )
+        st.markdown(escape_markdown(reliability.own_sentence(view.subject.id, own, simulated=view.subject.simulated)))
     if own is None and study.table is None:
         caption(study.note)
         return
@@ -234,13 +232,13 @@ def _show_reliability(view: View, study: evidence.StudyReliability) -> None:
 
 def _own_halves(view: View) -> pd.DataFrame | None:
     """Offer to measure the halves of the recording; None before that, or where there are none."""
-    if reason := evidence.why_not_split(view.subject, view.settings):
+    if reason := reliability.why_not_split(view.subject, view.settings):
         caption(reason)
         return None
     measured, options = view.measured, view.options(HubOptions)
     whole = measure_all(
         Measured.half_hubs,
-        [(measured, options.perturbation, half) for half in evidence.HALVES],
+        [(measured, options.perturbation, half) for half in reliability.HALVES],
         key="hub_halves",
         start="Measure the two halves of this recording",
         doing="Half",
@@ -251,7 +249,7 @@ def _own_halves(view: View) -> pd.DataFrame | None:
 # The table of all regions.
 
 
-def _show_table(view: View, measures: tuple[str, ...], study: evidence.StudyReliability) -> None:
+def _show_table(view: View, measures: tuple[str, ...], study: reliability.StudyReliability) -> None:
     """Show the measures of every region, the strongest hub by NE first."""
     subject, options, kind = view.subject, view.options(HubOptions), view.measured.kind
     table = view.measured.hub_table(options, tuple(dict.fromkeys((NE, *measures))))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from biobgt.base.wording import COVARIATES, USUAL_COVARIATES, adjusted_for
-from biobgt.hubs.evidence import ABIDE, study_people
+from biobgt.hubs.reliability import ABIDE, study_people
 from biobgt.model.benchmark.linear import kinds_of_baselines
 from session.exports import listed_figures
 

@@ -26,9 +26,8 @@ from biobgt.data.connectivity import functional_connectivity, graph_from_connect
 from biobgt.data.graph import ConnectomeSettings, random_graph
 from biobgt.data.quality import mean_connectivity
 from biobgt.hubs import control_spectra, fc_strength, node_efficiency, vertex_entanglement
+from biobgt.hubs.agreement import partial_spearman, rank_agreement, strength_and_degree
 from biobgt.hubs.classical import hub_weights
-from biobgt.hubs.evidence import partial_spearman, strength_and_degree
-from biobgt.hubs.table import rank_agreement
 from biobgt.readers import read_cohort
 
 HERE = Path(__file__).parent

@@ -30,7 +30,7 @@ from assets.studies.split_half_reliability import (
 from biobgt.cli.screen import progress_bar
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.connectivity import brain_graph, subject_connectivity
-from biobgt.hubs.evidence import half_subjects, hub_values, spearman_brown
+from biobgt.hubs.reliability import half_subjects, hub_values, spearman_brown
 from biobgt.hubs.table import measure_hubs
 from biobgt.model.attention import attention_received
 from biobgt.modules import find_modules, node_roles

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import ranks
 from biobgt.base.errors import InputError
 from biobgt.data.graph import check_seed
-from biobgt.hubs.evidence import spearman_brown
 from biobgt.hubs.measures import DEFAULT_SHARE
+from biobgt.hubs.reliability import spearman_brown
 from biobgt.hubs.table import number_of_hubs
 
 Values = NDArray[np.float64]

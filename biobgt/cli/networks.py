@@ -36,7 +36,7 @@ from biobgt.groups.features import (
     subject_features,
     whole_connectivity,
 )
-from biobgt.hubs.evidence import SIGNIFICANT, StudyReliability, study_reliability
+from biobgt.hubs.agreement import SIGNIFICANT
 from biobgt.hubs.measures import (
     HUB_MEASURES,
     LITTLE_MEAN_CONNECTIVITY,
@@ -46,6 +46,7 @@ from biobgt.hubs.measures import (
     HubAnalysisOptions,
     little_strength,
 )
+from biobgt.hubs.reliability import StudyReliability, study_reliability
 from biobgt.modules.compare import UNADJUSTED
 from biobgt.modules.measures import SHUFFLES, ModuleOptions, measure_columns
 from biobgt.results.measured import Measured

@@ -621,7 +621,7 @@ def little_strength_reason(measured: "Measured") -> str:
     """Say the same with its reason and with the criterion, for the page; nothing where FC strength has enough."""
     if not (sentence := _strength_remark(measured).strip()):
         return ""
-    from biobgt.hubs.evidence import ABIDE, CNI_2019, study_people
+    from biobgt.hubs.reliability import ABIDE, CNI_2019, study_people
 
     regressed, others = (f"all {study_people()[cohort]} {cohort} subjects" for cohort in (ABIDE, CNI_2019))
     return (

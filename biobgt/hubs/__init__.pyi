@@ -1,4 +1,5 @@
-from . import classical, entanglement, evidence, measures, resolvents, table
+from . import agreement, classical, entanglement, measures, region, reliability, resolvents, table
+from .agreement import AGREEMENT_MEASURES, rank_agreement, summarise_plausibility
 from .classical import betweenness, closeness, degree, eigenvector, fc_strength, local_efficiency, node_efficiency
 from .entanglement import (
     Spectra,
@@ -11,9 +12,8 @@ from .entanglement import (
     spectral_entropy,
     vertex_entanglement,
 )
-from .evidence import summarise_plausibility
 from .measures import GAMMAS, HUB_MEASURES, PERTURBATIONS, HubMeasure, HubOptions, HubRule, Perturbation
-from .table import AGREEMENT_MEASURES, SubjectHubs, hub_table, measure_hubs, rank_agreement
+from .table import SubjectHubs, hub_table, measure_hubs
 
 __all__ = [
     "AGREEMENT_MEASURES",
@@ -26,6 +26,7 @@ __all__ = [
     "Perturbation",
     "Spectra",
     "SubjectHubs",
+    "agreement",
     "betweenness",
     "classical",
     "closeness",
@@ -35,7 +36,6 @@ __all__ = [
     "eigenvector",
     "entanglement",
     "entanglement_sweep",
-    "evidence",
     "fc_strength",
     "gamma_unit",
     "hub_table",
@@ -46,6 +46,8 @@ __all__ = [
     "node_efficiency",
     "node_entanglement",
     "rank_agreement",
+    "region",
+    "reliability",
     "resolvents",
     "spectral_entropy",
     "summarise_plausibility",

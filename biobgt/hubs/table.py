@@ -1,8 +1,10 @@
-"""The hub table: every hub measure of every region, ranked and marked by a rule; and how well measures agree."""
+"""The hub table: every hub measure of every region, ranked, standardised and marked by a rule; and a group's curves.
+
+One row per region, ready for the app's tables and for export. The table says in its ``attrs`` how it was made.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,8 +16,8 @@ from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import average_by_person
 from biobgt.data.graph import BrainGraph, check_choice
-from biobgt.hubs.classical import full_connectivity, hub_weights
-from biobgt.hubs.entanglement import PerturbedGraphs, check_gammas, perturbed_graphs
+from biobgt.hubs.classical import full_connectivity
+from biobgt.hubs.entanglement import PerturbedGraphs, perturbed_graphs
 from biobgt.hubs.measures import (
     COMPARED,
     DEFAULT_GAMMA,
@@ -23,160 +25,12 @@ from biobgt.hubs.measures import (
     DEFAULT_SHARE,
     GAMMAS,
     HUB_MEASURES,
-    NE,
     HubOptions,
     HubRule,
     Perturbation,
     RegionValues,
 )
-from biobgt.hubs.resolvents import STEPS_ABOVE, changed_regions, laplacian_change, time_windows
-
-# How well two hub measures agree over the regions of one brain: rank correlations and shared hubs.
-#
-# Written for many measures against one reference at a time, because a plausibility study compares hundreds of
-# diffusion times, thresholds and subjects.
-
-
-AGREEMENT_MEASURES: Mapping[str, str] = {
-    "spearman": "Spearman's ρ",
-    "kendall": "Kendall's τ-b",
-    "overlap": "share of the top hubs in common",
-}
-
-
-def rank_agreement(values: FloatArray, reference: FloatArray, *, top: float = DEFAULT_SHARE) -> dict[str, FloatArray]:
-    """Compare hub measures with a reference.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n_measures, n)
-        High where a region is a hub.
-    reference : ndarray, shape (n,)
-    top : float
-        Share of the regions that count as hubs for the overlap; by chance it is about ``top``.
-
-    Returns
-    -------
-    dict of str to ndarray, shape (n_measures,)
-        ``spearman``, ``kendall`` (τ-b) and ``overlap``; NaN where either side is constant.
-    """
-    values = np.atleast_2d(values)
-    if len(reference) < 2:
-        return {name: np.full(len(values), np.nan) for name in AGREEMENT_MEASURES}
-    varies = (np.ptp(values, axis=1) > 0) & (np.ptp(reference) > 0)
-    n_hubs = number_of_hubs(values.shape[1], top)
-    hubs = np.argsort(-reference, kind="stable")[:n_hubs]
-    of_values = np.argsort(-values, axis=1, kind="stable")[:, :n_hubs]
-    agreement = {
-        "spearman": spearman(values, reference),
-        "kendall": _kendall(values, reference),
-        "overlap": np.isin(of_values, hubs).mean(axis=1),
-    }
-    return {name: np.where(varies, column, np.nan) for name, column in agreement.items()}
-
-
-def spearman(values: FloatArray, reference: FloatArray) -> FloatArray:
-    """Spearman's ρ of each row with the reference, shape (n_measures,)."""
-    ranked = ranks(np.vstack([values, reference]))
-    ranked -= ranked.mean(axis=1, keepdims=True)
-    return _quotient(ranked[:-1] @ ranked[-1], np.linalg.norm(ranked[:-1], axis=1) * np.linalg.norm(ranked[-1]))
-
-
-def _kendall(values: FloatArray, reference: FloatArray) -> FloatArray:
-    """Kendall's τ-b of each row with the reference, shape (n_measures,).
-
-    Concordant minus discordant pairs, over the geometric mean of the numbers of untied pairs.
-    """
-    first, second = np.triu_indices(len(reference), 1)
-    order = np.sign(reference[first] - reference[second])
-    orders = np.sign(values[:, first] - values[:, second])
-    untied = np.count_nonzero(orders, axis=1) * np.count_nonzero(order)
-    return _quotient(orders @ order, np.sqrt(untied))
-
-
-def number_of_hubs(n_regions: int, top: float) -> int:
-    """Number of regions in the top share: rounded, and at least one."""
-    if not 0 < top <= 1:
-        raise InputError(f"Hubs are a share above 0 and up to 1 of the regions, not {top}.")
-    return max(1, round(top * n_regions))
-
-
-def _quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    return np.divide(numerator, denominator, out=np.full(len(numerator), np.nan), where=denominator > 0)
-
-
-# How sure a rank correlation over one brain's regions is.
-
-
-_CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class RankCorrelation:
-    """Spearman's ρ over regions, with its 95 % bootstrap interval; NaN where either side is constant."""
-
-    rho: float
-    low: float
-    high: float
-    n_regions: int
-
-
-def _rank_correlation(values: FloatArray, reference: FloatArray) -> RankCorrelation:
-    """Spearman's ρ over regions, shape (n_regions,) each, with a percentile bootstrap interval.
-
-    Regions are drawn with replacement; a sample in which either side is constant is left out. Regions are not
-    independent, neighbours share signal: the interval describes one brain and says nothing about other subjects.
-    """
-    n_regions = len(values)
-    unknown = RankCorrelation(np.nan, np.nan, np.nan, n_regions)
-    if n_regions < 2:
-        return unknown
-    rho = _counted_spearman(values, reference, np.ones((1, n_regions), dtype=np.int64))[0]
-    sampled = _counted_spearman(values, reference, _draws(n_regions))
-    sampled = sampled[np.isfinite(sampled)]
-    if np.isnan(rho) or not len(sampled):
-        return unknown
-    low, high = np.quantile(sampled, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])
-    return RankCorrelation(float(rho), float(low), float(high), n_regions)
-
-
-@lru_cache(maxsize=2)
-def _draws(n_regions: int) -> NDArray[np.int64]:
-    """How often each region is in each sample, shape (1000, n_regions): the same for every pair of measures."""
-    draws = np.random.default_rng(0).multinomial(n_regions, np.full(n_regions, 1 / n_regions), size=1000)
-    draws.setflags(write=False)
-    return draws
-
-
-def _counted_spearman(values: FloatArray, reference: FloatArray, counts: NDArray[np.int64]) -> FloatArray:
-    """Spearman's ρ in samples that hold region i ``counts[:, i]`` times, shape (n_samples,).
-
-    A value's rank in a sample is the number of lower ones plus half of those that are equal; no sample is sorted.
-    """
-    first, second = _counted_ranks(values, counts), _counted_ranks(reference, counts)
-    weights = counts / counts.sum(axis=1, keepdims=True)
-    first -= np.einsum("ij,ij->i", weights, first)[:, None]
-    second -= np.einsum("ij,ij->i", weights, second)[:, None]
-    shared = np.einsum("ij,ij,ij->i", weights, first, second)
-    spread = np.einsum("ij,ij,ij->i", weights, first, first) * np.einsum("ij,ij,ij->i", weights, second, second)
-    # Two ranks differ by a half at least: less is rounding around a constant.
-    varies = spread > 1e-9
-    return np.divide(shared, np.sqrt(spread), out=np.full(len(counts), np.nan), where=varies)
-
-
-def _counted_ranks(values: FloatArray, counts: NDArray[np.int64]) -> FloatArray:
-    order = np.argsort(values, kind="stable")
-    starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf))
-    equal = np.add.reduceat(counts[:, order], starts, axis=1)
-    ranks = equal.cumsum(axis=1) - equal / 2
-    place = np.searchsorted(values[order][starts], values)
-    return ranks[:, place]
-
-
-# The hub table: every hub measure of every region, ranked, standardised and marked by a rule.
-#
-# One row per region, ready for the app's tables and for export. The table says in its ``attrs`` how it was made.
-
+from biobgt.hubs.resolvents import STEPS_ABOVE, time_windows
 
 # Diffusion times that are measured together, or a measure that does not depend on them.
 _HubStep = tuple[float, ...] | str
@@ -418,11 +272,17 @@ def _rank_regions(key: str, values: RegionValues, *, rule: HubRule, n_hubs: int)
     return {key: values, f"{key}_rank": from_top, f"{key}_z": z, f"{key}_hub": hub}
 
 
+def number_of_hubs(n_regions: int, top: float) -> int:
+    """Number of regions in the top share: rounded, and at least one."""
+    if not 0 < top <= 1:
+        raise InputError(f"Hubs are a share above 0 and up to 1 of the regions, not {top}.")
+    return max(1, round(top * n_regions))
+
+
 # The hub curves of a group: hub measures of its subjects over the regions, as mean and spread.
 #
 # A subject's curves are small: node entanglement on a grid of diffusion times γ, and measures that do not depend on
 # it. Hundreds of subjects fit into memory where their spectra would not, and any γ of the grid is read off at once.
-
 
 CurveScale = Literal["z", "rank", "raw"]
 
@@ -521,235 +381,3 @@ def group_curves(
         mean[measure] = values.mean(axis=0)
         sd[measure] = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan)
     return mean, sd
-
-
-# How one subject's node entanglement agrees with other hub measures, over the diffusion time γ and at one of them.
-
-
-# What node entanglement is compared with, unless others are asked for.
-REFERENCES = COMPARED[1:]
-
-
-def subject_sweep(
-    hubs: SubjectHubs, gammas: Sequence[float] = GAMMAS, *, measures: Sequence[str] = REFERENCES
-) -> pd.DataFrame:
-    """Correlate node entanglement with other measures over γ.
-
-    Parameters
-    ----------
-    hubs : SubjectHubs
-    gammas : sequence of float
-        In units of 1/mean(λ).
-    measures : sequence of str
-        Of :data:`biobgt.hubs.HUB_MEASURES` that do not depend on γ.
-
-    Returns
-    -------
-    DataFrame
-        One row for each measure and γ: ``reference``, ``gamma``, ``spearman`` (NaN where either is constant).
-    """
-    values = hubs.entanglement(gammas)[:, hubs.has_signal]
-    frames = []
-    for key in measures:
-        known = np.asarray(hubs.measures[key], dtype=np.float64)[hubs.has_signal]
-        rho = spearman(values, known) if len(known) > 1 else np.full(len(values), np.nan)
-        reference = HUB_MEASURES[key].title
-        frames.append(pd.DataFrame({"reference": reference, "gamma": np.asarray(gammas, float), "spearman": rho}))
-    return pd.concat(frames, ignore_index=True)
-
-
-def hub_correlation(hubs: SubjectHubs, gamma: float, measure: str) -> RankCorrelation:
-    """Correlate node entanglement at one γ with another measure, over the regions with signal.
-
-    Parameters
-    ----------
-    hubs : SubjectHubs
-    gamma : float
-        In units of 1/mean(λ).
-    measure : str
-        A key of :data:`biobgt.hubs.HUB_MEASURES`.
-    """
-    values = hubs.values(gamma, (NE, measure))
-    one, other = (np.asarray(values[key], dtype=np.float64)[hubs.has_signal] for key in (NE, measure))
-    return _rank_correlation(one, other)
-
-
-# Why this region? What node entanglement sees of one region: its surroundings, the spectra, the entropies over γ.
-#
-# NE(i) = |S(G_i) − S(G)| (Definition 1) compares the graph G with G_i, in which the surroundings of region i are
-# perturbed. A story holds both sides of that comparison, so that it can be drawn and told in words.
-
-
-@dataclass(frozen=True, eq=False)
-class _Neighbourhood:
-    """A region and its neighbours, before and after the perturbation of the region.
-
-    Attributes
-    ----------
-    members : tuple of int
-        Regions counted from 0: the region itself, then its neighbours, the most strongly connected first.
-    before, after : ndarray, shape (k + 1, k + 1)
-        Weights among the members.
-    """
-
-    members: tuple[int, ...]
-    before: FloatArray
-    after: FloatArray
-
-    @property
-    def n_neighbours(self) -> int:
-        """Number of regions that the region is connected with."""
-        return len(self.members) - 1
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs of members."""
-        return len(self.members) * (len(self.members) - 1) // 2
-
-    @property
-    def n_connected(self) -> int:
-        """Number of pairs of members that are connected before."""
-        return int(np.count_nonzero(np.triu(self.before)))
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether the perturbation changes nothing here."""
-        return bool((np.abs(self.after - self.before) < 1e-12).all())
-
-    @property
-    def total_weight(self) -> float:
-        """Total weight among the members before."""
-        return float(np.triu(self.before).sum())
-
-
-@dataclass(frozen=True)
-class _Standing:
-    """Where a region stands on one hub measure: its value, its rank (1 is the strongest hub), whether it is a hub."""
-
-    value: float
-    rank: int
-    hub: bool
-
-
-@dataclass(frozen=True, eq=False)
-class RegionExplanation:
-    """Everything that node entanglement compares for one region.
-
-    Attributes
-    ----------
-    region : int
-        Counted from 0.
-    name : str
-    n_regions : int
-    perturbation : {"control", "remove"}
-    neighbourhood : Neighbourhood
-    spectrum_before, spectrum_after : ndarray, shape (n_regions,)
-        Laplacian eigenvalues, ascending.
-    gammas : ndarray, shape (n_gammas,)
-        In units of 1/mean(λ).
-    entropy_before, entropy_after : ndarray, shape (n_gammas,)
-        S(G) and S(G_i), in bits.
-    typical_change : ndarray, shape (n_gammas,)
-        Median of |ΔS| over all regions, to compare with.
-    gamma : float
-        The chosen one, in units of 1/mean(λ).
-    chosen_entropies : (float, float)
-        S(G) and S(G_i) at the chosen γ.
-    standings : mapping of str to Standing
-        By the measures of :data:`biobgt.hubs.HUB_MEASURES`, at the chosen γ.
-    """
-
-    region: int
-    name: str
-    n_regions: int
-    perturbation: Perturbation
-    neighbourhood: _Neighbourhood
-    spectrum_before: FloatArray
-    spectrum_after: FloatArray
-    gammas: FloatArray
-    entropy_before: FloatArray
-    entropy_after: FloatArray
-    typical_change: FloatArray
-    gamma: float
-    chosen_entropies: tuple[float, float]
-    standings: Mapping[str, _Standing]
-
-    @property
-    def change(self) -> FloatArray:
-        """|ΔS| over γ, in bits, shape (n_gammas,)."""
-        return np.abs(self.entropy_after - self.entropy_before)
-
-    @property
-    def n_changed(self) -> int:
-        """Number of eigenvalues that the perturbation moves by more than a millionth of the largest."""
-        moved = np.abs(self.spectrum_after - self.spectrum_before)
-        return int(np.count_nonzero(moved > 1e-6 * max(self.spectrum_before.max(), np.finfo(float).tiny)))
-
-
-def explain_region(
-    graph: BrainGraph,
-    hubs: SubjectHubs,
-    region: int,
-    *,
-    options: HubOptions | None = None,
-    gammas: Sequence[float] = GAMMAS,
-) -> RegionExplanation:
-    """Put together what node entanglement compares for one region.
-
-    Parameters
-    ----------
-    graph : BrainGraph
-        The one that ``hubs`` was measured on.
-    hubs : SubjectHubs
-    region : int
-        Counted from 0.
-    options : HubOptions, optional
-        The chosen γ, and which regions count as hubs.
-    gammas : sequence of float
-        For the entropy curves, in units of 1/mean(λ).
-    """
-    spectra, options = hubs.spectra, options or HubOptions()
-    times = check_gammas(np.asarray(gammas, dtype=np.float64))
-    with_chosen = np.append(times, options.gamma)
-    neighbourhood = _region_neighbourhood(hub_weights(graph), region, spectra.perturbation)
-    change = spectra.entropy_change(with_chosen)
-    before = spectra.entropy(with_chosen)
-    after = before + change[:, region]
-    row = hubs.table(options).iloc[region]
-    return RegionExplanation(
-        region=region,
-        name=graph.atlas.regions[region],
-        n_regions=graph.n_regions,
-        perturbation=spectra.perturbation,
-        neighbourhood=neighbourhood,
-        spectrum_before=spectra.original,
-        spectrum_after=spectra.spectrum_after(region),
-        gammas=times,
-        entropy_before=before[:-1],
-        entropy_after=after[:-1],
-        typical_change=np.median(np.abs(change[:-1]), axis=1),
-        gamma=float(options.gamma),
-        chosen_entropies=(float(before[-1]), float(after[-1])),
-        standings={
-            measure: _Standing(float(row[measure]), int(row[f"{measure}_rank"]), bool(row[f"{measure}_hub"]))
-            for measure in HUB_MEASURES
-        },
-    )
-
-
-def _region_neighbourhood(weights: FloatArray, region: int, perturbation: Perturbation) -> _Neighbourhood:
-    """Cut out a region's closed neighbourhood, before and after the perturbation of the region."""
-    if not 0 <= region < len(weights):
-        raise InputError(f"There is no region {region}; the graph has regions 0 to {len(weights) - 1}.")
-    after = weights.copy()
-    if region in changed_regions(weights, perturbation):
-        touched, change = laplacian_change(weights, region, perturbation)
-        # A Laplacian has minus the weights off its diagonal.
-        after[np.ix_(touched, touched)] -= change - np.diag(np.diag(change))
-    neighbours = np.flatnonzero(weights[region])
-    by_strength = neighbours[np.argsort(-weights[region, neighbours], kind="stable")]
-    members = (region, *by_strength.tolist())
-    inside = np.ix_(members, members)
-    # Rounding may leave dust where a weight went away.
-    clean = np.where(np.abs(after[inside]) < 1e-12, 0.0, after[inside])
-    return _Neighbourhood(members, weights[inside], clean)

@@ -177,15 +177,15 @@ class Measured:
         return int(self.hub_table(options, (NE,))[f"{NE}_rank"].to_numpy().argmin())
 
     @kept(most=256)
-    def hub_correlation(self, options: EntanglementOptions, measure: str) -> "_hubs.table.RankCorrelation":
+    def hub_correlation(self, options: EntanglementOptions, measure: str) -> "_hubs.agreement.RankCorrelation":
         """Spearman's ρ of node entanglement with another measure, over the regions with signal."""
-        return _hubs.table.hub_correlation(self.hubs(options.perturbation), options.gamma, measure)
+        return _hubs.agreement.hub_correlation(self.hubs(options.perturbation), options.gamma, measure)
 
     @kept()
     def hub_sweep(
         self, perturbation: Perturbation, measures: tuple[str, ...], gammas: tuple[float, ...] = GAMMAS
     ) -> pd.DataFrame:
-        """The same over γ; see :func:`biobgt.hubs.table.subject_sweep`.
+        """The same over γ; see :func:`biobgt.hubs.agreement.subject_sweep`.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class Measured:
         gammas : tuple of float
             In units of 1/mean(λ).
         """
-        return _hubs.table.subject_sweep(self.hubs(perturbation), gammas, measures=measures)
+        return _hubs.agreement.subject_sweep(self.hubs(perturbation), gammas, measures=measures)
 
     def gammas_with(self, gamma: float) -> tuple[float, ...]:
         """The γ that are measured where one is asked for: the whole grid, where it is of it and regions are few."""
@@ -224,7 +224,7 @@ class Measured:
     @kept()
     def explain_region(
         self, options: HubOptions, region: int, gammas: tuple[float, ...] = GAMMAS
-    ) -> "_hubs.table.RegionExplanation":
+    ) -> "_hubs.region.RegionExplanation":
         """What node entanglement compares for one region.
 
         Parameters
@@ -236,18 +236,18 @@ class Measured:
             Of the entropy curves, in units of 1/mean(λ).
         """
         hubs = self.hubs(options.perturbation)
-        return _hubs.table.explain_region(self.graph(), hubs, region, options=options, gammas=gammas)
+        return _hubs.region.explain_region(self.graph(), hubs, region, options=options, gammas=gammas)
 
     @kept()
-    def own_agreement(self, perturbation: Perturbation) -> "_hubs.evidence.GraphAgreement":
+    def own_agreement(self, perturbation: Perturbation) -> "_hubs.agreement.GraphAgreement":
         """Agreement of node entanglement beyond strength and degree, at every γ of the grid."""
         hubs = self.hubs(perturbation)
-        return _hubs.evidence.graph_agreement(self.graph(), GAMMAS, has_signal=hubs.has_signal, spectra=hubs.spectra)
+        return _hubs.agreement.graph_agreement(self.graph(), GAMMAS, has_signal=hubs.has_signal, spectra=hubs.spectra)
 
     @kept("Measuring a null graph…", most=2000)
     def null_agreement(
         self, perturbation: Perturbation, seed: int, *, gammas: tuple[float, ...] = GAMMAS
-    ) -> "_hubs.evidence.GraphAgreement":
+    ) -> "_hubs.agreement.GraphAgreement":
         """The same in one null graph.
 
         Parameters
@@ -259,11 +259,11 @@ class Measured:
             In units of 1/mean(λ).
         """
         graph, active = self.graph(), self.hubs(perturbation).has_signal
-        return _hubs.evidence.graph_agreement(graph, gammas, has_signal=active, perturbation=perturbation, null=seed)
+        return _hubs.agreement.graph_agreement(graph, gammas, has_signal=active, perturbation=perturbation, null=seed)
 
     def agreement_against_nulls(
         self, options: EntanglementOptions, seeds: Sequence[int] = NULL_SEEDS
-    ) -> "dict[str, _hubs.evidence.AgainstNulls]":
+    ) -> "dict[str, _hubs.agreement.AgainstNulls]":
         """The subject's agreement at one γ beside that of null graphs, by what is compared.
 
         Parameters
@@ -274,18 +274,20 @@ class Measured:
             One of each null graph.
         """
         nulls = [self.null_agreement(options.perturbation, seed) for seed in seeds]
-        return _hubs.evidence.set_against_nulls(self.own_agreement(options.perturbation), nulls, options.gamma)
+        return _hubs.agreement.set_against_nulls(self.own_agreement(options.perturbation), nulls, options.gamma)
 
     @kept("Measuring half of the recording…", most=32)
     def half_hubs(self, perturbation: Perturbation, number: int) -> "_hubs.SubjectHubs":
         """Hubs of the first half of the recording (0) or of the second (1)."""
-        return _hubs.evidence.measure_half(self.subject, self.atlas, self.settings, number, perturbation=perturbation)
+        return _hubs.reliability.measure_half(
+            self.subject, self.atlas, self.settings, number, perturbation=perturbation
+        )
 
     def halves_compared(self, options: HubOptions) -> pd.DataFrame:
-        """How alike the halves of the recording are; see :func:`biobgt.hubs.evidence.compare_halves`."""
-        first, second = (self.half_hubs(options.perturbation, number) for number in _hubs.evidence.HALVES)
+        """How alike the halves of the recording are; see :func:`biobgt.hubs.reliability.compare_halves`."""
+        first, second = (self.half_hubs(options.perturbation, number) for number in _hubs.reliability.HALVES)
         every = list(HUB_MEASURES)
-        return _hubs.evidence.compare_halves(first, second, options.gamma, measures=every, top=options.share)
+        return _hubs.reliability.compare_halves(first, second, options.gamma, measures=every, top=options.share)
 
     # Modules of one subject.
 

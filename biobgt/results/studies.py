@@ -16,8 +16,8 @@ from biobgt.base.wording import listed
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Subject
 from biobgt.data.graph import ESTIMATED, KINDS, ConnectivityKind, ConnectomeSettings, is_correlation
-from biobgt.hubs.evidence import STUDY_ATLAS, STUDY_ATLAS_TITLE
 from biobgt.hubs.measures import DEFAULT_PERTURBATION
+from biobgt.hubs.reliability import STUDY_ATLAS, STUDY_ATLAS_TITLE
 from biobgt.modules.measures import ModuleOptions
 
 _STUDY_REGIONS = 200  # of the study's atlas

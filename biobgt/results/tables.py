@@ -19,9 +19,9 @@ from biobgt.base.parallel import map_subjects
 from biobgt.data.cohort import Cohort, average_by_person, person_of
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import rank_agreement, summarise_plausibility
-from biobgt.hubs.evidence import agreement_beyond_strength, why_not_split
+from biobgt.hubs.agreement import REFERENCES, agreement_beyond_strength
 from biobgt.hubs.measures import HUB_MEASURES, NE, HubAnalysisOptions
-from biobgt.hubs.table import REFERENCES
+from biobgt.hubs.reliability import why_not_split
 from biobgt.modules import Partition, combine_partitions, match_modules
 from biobgt.modules.compare import partitions_by_person
 from biobgt.modules.measures import ModuleOptions
@@ -49,7 +49,7 @@ class _CohortHubs:
         The same over subjects, with bootstrap intervals.
     halves : DataFrame
         One row per subject and measure: how alike the halves of its recording are, see
-        :func:`biobgt.hubs.evidence.compare_halves`, or in ``why_not`` why they were not measured. Empty where
+        :func:`biobgt.hubs.reliability.compare_halves`, or in ``why_not`` why they were not measured. Empty where
         halves were not asked for.
     mean_connectivity : mapping of str to float
         Each subject's mean over all pairs of regions with signal.

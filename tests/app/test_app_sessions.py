@@ -20,7 +20,7 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256, making
 from biobgt.groups import features as means
-from biobgt.hubs import table
+from biobgt.hubs import agreement, region, table
 from biobgt.hubs.entanglement import Spectra
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
@@ -44,9 +44,9 @@ COMPUTING = (
     (loaded_cohorts, "find_cohort"),
     (table, "measure_hubs"),
     (table, "measure_curves"),
-    (table, "hub_correlation"),
-    (table, "subject_sweep"),
-    (table, "explain_region"),
+    (agreement, "hub_correlation"),
+    (agreement, "subject_sweep"),
+    (region, "explain_region"),
     (Spectra, "entropy_change"),
     (finding, "measure_modules"),
     (finding, "find_modules"),

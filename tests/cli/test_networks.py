@@ -15,16 +15,9 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.groups import compare_groups
 from biobgt.groups.compare import Compared
 from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
-from biobgt.hubs.evidence import (
-    HALVES,
-    compare_halves,
-    graph_agreement,
-    measure_half,
-    partial_spearman,
-    set_against_nulls,
-    strength_and_degree,
-)
+from biobgt.hubs.agreement import graph_agreement, partial_spearman, set_against_nulls, strength_and_degree
 from biobgt.hubs.measures import HubAnalysisOptions
+from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
 from biobgt.model.pretrained import load_pretrained
 from biobgt.modules import find_modules, measure_modules
 from biobgt.modules.compare import group_module_difference, shuffled_changes

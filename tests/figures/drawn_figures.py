@@ -19,7 +19,8 @@ from biobgt.figures.drawing import ATLAS_ORDER, Drawing, Panel
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
-from biobgt.hubs.table import RankCorrelation, RegionExplanation, _Neighbourhood
+from biobgt.hubs.agreement import RankCorrelation
+from biobgt.hubs.region import RegionExplanation, _Neighbourhood
 from biobgt.results.measured import Measured
 
 CURVES = {

@@ -23,7 +23,8 @@ from biobgt.figures.why_region import (
     story_sentences,
 )
 from biobgt.hubs.measures import HubOptions
-from biobgt.hubs.table import explain_region, measure_hubs
+from biobgt.hubs.region import explain_region
+from biobgt.hubs.table import measure_hubs
 
 STAR = nx.to_numpy_array(nx.star_graph(4))
 

@@ -34,26 +34,28 @@ from biobgt.hubs import (
     node_entanglement,
     summarise_plausibility,
 )
-from biobgt.hubs.evidence import (
+from biobgt.hubs.agreement import (
     COMPARISONS,
+    GraphAgreement,
+    graph_agreement,
+    partial_spearman,
+    set_against_nulls,
+    strength_and_degree,
+    verdict_sentence,
+)
+from biobgt.hubs.measures import LITTLE_MEAN_CONNECTIVITY, NULL_GRAPHS
+from biobgt.hubs.reliability import (
     HALVES,
     LEAST_TIMEPOINTS,
-    GraphAgreement,
     _reliability_table,
     compare_halves,
-    graph_agreement,
     half_subjects,
     hub_values,
     measure_half,
-    partial_spearman,
-    set_against_nulls,
     spearman_brown,
-    strength_and_degree,
     study_reliability,
-    verdict_sentence,
     why_not_split,
 )
-from biobgt.hubs.measures import LITTLE_MEAN_CONNECTIVITY, NULL_GRAPHS
 
 
 def first_order_partial(x, y, z):

@@ -27,21 +27,10 @@ from biobgt.hubs import (
     spectral_entropy,
     vertex_entanglement,
 )
+from biobgt.hubs.agreement import REFERENCES, _counted_spearman, _rank_correlation, hub_correlation, subject_sweep
 from biobgt.hubs.measures import HubAnalysisOptions, HubOptions
-from biobgt.hubs.table import (
-    REFERENCES,
-    CurveScale,
-    SubjectCurves,
-    _counted_spearman,
-    _rank_correlation,
-    _region_neighbourhood,
-    explain_region,
-    group_curves,
-    hub_correlation,
-    measure_curves,
-    measure_hubs,
-    subject_sweep,
-)
+from biobgt.hubs.region import _region_neighbourhood, explain_region
+from biobgt.hubs.table import CurveScale, SubjectCurves, group_curves, measure_curves, measure_hubs
 from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs
 

@@ -12,9 +12,11 @@ from biobgt.data.connectivity import TangentSpace, brain_graph, subject_connecti
 from biobgt.data.quality import mean_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import hub_table, measure_hubs
-from biobgt.hubs.evidence import HALVES, compare_halves, graph_agreement, measure_half, set_against_nulls
+from biobgt.hubs.agreement import graph_agreement, hub_correlation, set_against_nulls, subject_sweep
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, EntanglementOptions, HubAnalysisOptions, HubOptions
-from biobgt.hubs.table import explain_region, hub_correlation, measure_curves, subject_sweep
+from biobgt.hubs.region import explain_region
+from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
+from biobgt.hubs.table import measure_curves
 from biobgt.results.measured import Measured
 
 OPTIONS = HubOptions(2.0, "remove", "sd", 0.2)

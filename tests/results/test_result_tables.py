@@ -108,7 +108,7 @@ def test_results_in_a_folder_are_the_same_and_are_not_measured_again(cohort, tmp
     plain = analyse_hubs(cohort, settings, options), analyse_modules(cohort, settings)
     run = {"workers": workers, "store": store}
     kept = analyse_hubs(cohort, settings, options, **run), analyse_modules(cohort, settings, **run)
-    for name in ("hubs.table.measure_hubs", "hubs.evidence.graph_agreement", "modules.structure.find_modules"):
+    for name in ("hubs.table.measure_hubs", "hubs.agreement.graph_agreement", "modules.structure.find_modules"):
         monkeypatch.setattr(f"biobgt.{name}", None)
     again = analyse_hubs(cohort, settings, options, store=store), analyse_modules(cohort, settings, store=store)
     for hubs, modules in (kept, again):
