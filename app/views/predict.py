@@ -13,6 +13,7 @@ from biobgt.base.files import write_csv
 from biobgt.base.kept import Key
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
 from biobgt.figures import models as figures
+from biobgt.figures.which_model import ChosenModelOptions
 from biobgt.model.installed import InstalledModel, installed_models
 from biobgt.results.measured import Measured
 from biobgt.training.card_text import CardText, observed_share
@@ -174,7 +175,7 @@ def _show_results(view: View, model: InstalledModel) -> None:
         caption(f"{figures.too_few_words(view.cohort, model)} Groups are set on the page Subjects.")
         return
     heading("How well the model does in this cohort", simulated=view.cohort.simulated or model.simulated)
-    asked = figures.ChosenModelOptions(model=model.name, model_sha256=model.sha256)
+    asked = ChosenModelOptions(model=model.name, model_sha256=model.sha256)
     show_beside(view, (figures.cohort_roc, asked, ""), (figures.cohort_reliability, asked, ""))
     groups = tuple((subject.id, subject.group) for subject in view.cohort)
     key = Key("results_beside_card", (model.identity, groups), "Comparing with the card…", 8)

@@ -19,7 +19,7 @@ from biobgt.base.options import Options, option
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed, percent, signed, whose
 from biobgt.data.atlas import LABELLINGS
 from biobgt.figures import drawing as draw
-from biobgt.figures import models
+from biobgt.figures import which_model
 from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
 from biobgt.figures.register import figure, model_figure
 from biobgt.model.attention import (
@@ -334,20 +334,20 @@ class AttentionMapsOptions(AttentionOptions, _AverageOptions):
 @model_figure("attention_maps", "Attention of groups", takes=AttentionMapsOptions, least_mm=80)
 def attention_maps(measured: "Measured", options: AttentionMapsOptions) -> draw.Drawing:
     """Mean attention of every group of a model, those of one with several cohorts cohort by cohort."""
-    model = models.model_of(measured, "attention_maps")
+    model = which_model.model_of(measured, "attention_maps")
     order, regions, sizes = options.regions(measured, model), model.atlas.regions, model.groups.n
     found, rows = _averaged_maps(model, options), [] if options.groups else [*map(len, model.readouts.values())]
     in_rows = [group for own in model.readouts.values() for group in own] or model.group_names
-    maps = {group: found[models.known_group(model, group)] for group in options.groups or in_rows}
+    maps = {group: found[which_model.known_group(model, group)] for group in options.groups or in_rows}
     low, high = options.ends or colour_limits(list(maps.values()))
     part = "\n" if rows else " "  # names of cohorts are long
     titled = {f"{group}{part}(n = {sizes[group]:,})": matrix for group, matrix in maps.items()}
     beside = {group: _beside_group(model, group, matrix, order) for group, matrix in maps.items()}
     of_groups = ", ".join(f"{sizes[group]:,} {group}" for group in maps)
-    return models.model_drawing(
+    return which_model.model_drawing(
         model,
         f"group {options.average_words} attention of {of_groups}, {options.words}. Every subject was seen by "
-        f"{models.ONE_MEMBER}. {'Each row of maps is one cohort, its own controls first. ' if rows else ''}"
+        f"{which_model.ONE_MEMBER}. {'Each row of maps is one cohort, its own controls first. ' if rows else ''}"
         f"{_map_words(options.order_words)} One colour scale for all groups, from {low:.2f} to {high:.2f}: "
         f"{'as chosen' if options.limits else _BEYOND}. {_connectivity_words(beside)}",
         groups=options.groups,
@@ -368,7 +368,7 @@ def _averaged_maps(model: InstalledModel, options: AttentionMapsOptions) -> Mapp
     if options.average == MEAN:
         return group_maps(model, options)
     options.check_whole("Median and trimmed maps")
-    spread = models.spread_of_model(model)
+    spread = which_model.spread_of_model(model)
     return spread.median if options.average == MEDIAN else spread.trimmed
 
 
@@ -386,7 +386,7 @@ def _beside_group(model: InstalledModel, group: str, attention: Matrix, order: d
 )
 def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> draw.Drawing:
     """Where several networks look on the same test subjects: the paper's figure 6."""
-    model, found = models.model_of(measured, "attention_systems"), load_systems_attention()
+    model, found = which_model.model_of(measured, "attention_systems"), load_systems_attention()
     if model.name != found.model:
         raise InputError(f"Other networks were trained on the subjects of model {found.model} only: choose it.")
     order, regions = options.regions(measured, model), model.atlas.regions
@@ -428,7 +428,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
 
 
 @dataclass(frozen=True)
-class SubjectAttentionOptions(AttentionOptions, models.ChosenModelOptions):
+class SubjectAttentionOptions(AttentionOptions, which_model.ChosenModelOptions):
     """Which model, which part of its attention, and which group stands beside the subject."""
 
     group: str = option(
@@ -445,8 +445,8 @@ class SubjectAttentionOptions(AttentionOptions, models.ChosenModelOptions):
 )
 def subject_attention(measured: "Measured", options: SubjectAttentionOptions) -> draw.Drawing:
     """One subject's attention beside the mean of a group; the model runs on the subject."""
-    subject, model = measured.subject, models.asked_model(options, "subject_attention")
-    group = models.known_group(model, options.group or group_beside(subject.group, model.group_names))
+    subject, model = measured.subject, which_model.asked_model(options, "subject_attention")
+    group = which_model.known_group(model, options.group or group_beside(subject.group, model.group_names))
     options.check_part(model)
     order, regions = options.regions(measured, model), measured.atlas.regions
     own = select_attention(measured.explanation(model).attention[0], **options.selected)
@@ -470,7 +470,7 @@ def subject_attention(measured: "Measured", options: SubjectAttentionOptions) ->
             f"{f'Caution: {warning}. ' if warning else ''}{NOT_A_DIAGNOSIS}"
         ),
         numbers=lambda: _maps_table("of", maps, regions, order),
-        methods=models.subject_methods(model, warning),
+        methods=which_model.subject_methods(model, warning),
     )
 
 
@@ -490,7 +490,7 @@ class AttentionReceivedOptions(AttentionPartOptions):
         "",
         title="Group",
         help="The group whose attention is shown; by default the controls.",
-        choices_of=models.groups_of,
+        choices_of=which_model.groups_of,
         of_model=True,
         in_a_row=True,
         link="received_group",
@@ -501,8 +501,8 @@ class AttentionReceivedOptions(AttentionPartOptions):
 @model_figure("attention_received", "Attention received, in the brain", takes=AttentionReceivedOptions)
 def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) -> draw.Drawing:
     """The attention that each region receives from all others, at its place in the brain."""
-    model = models.model_of(measured, "attention_received")
-    group = models.known_group(model, options.group or model.group_names[0])
+    model = which_model.model_of(measured, "attention_received")
+    group = which_model.known_group(model, options.group or model.group_names[0])
     options.check_part(model)
     received = attention_received(select_attention(model.groups.attention[group], **options.selected))
     look = {"values": received, "sizes": received, "quantity": "attention received (1 = uniform)"}
@@ -515,7 +515,7 @@ def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) 
         place = f"on {where}" if nodes else brain.place_in(where)
         colour = "colour and size are" if nodes else "colour is"
         return (
-            f"{models.model_opening(model, (group,))}: attention that each region receives from all others in "
+            f"{which_model.model_opening(model, (group,))}: attention that each region receives from all others in "
             f"{model.groups.n[group]:,} {group}, {options.words}, {place}; {colour} multiples of uniform attention. "
             f"{capitalised(colour)} stretched over the whole range, {low:.2f} to {high:.2f}, which is "
             f"{percent((high - low) / mean)} of the mean. No region was tested; the highest values are those of "
@@ -528,5 +528,5 @@ def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) 
         title=f"Attention received, {group}, {model.name}",
         simulated=model.simulates((group,)),
         numbers=draw.table({"region": brain.regions, **brain.places, "attention received": received}),
-        methods=(*models.model_methods(model), "Regions were drawn with nilearn [@abraham2014]."),
+        methods=(*which_model.model_methods(model), "Regions were drawn with nilearn [@abraham2014]."),
     )

@@ -12,7 +12,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.wording import adjusted_for, counted, listed, not_adjusted_for, percent, signed
 from biobgt.figures import drawing as draw
-from biobgt.figures import models
+from biobgt.figures import which_model
 from biobgt.figures.attention import SQUARE_MAPS, AttentionOptions, contrast_beside_words, group_maps, map_panel
 from biobgt.figures.register import NoOptions, model_figure
 from biobgt.model.attention import (
@@ -53,7 +53,7 @@ class AttentionGroupsOptions(Options):
         "",
         title="Reference group",
         help="Its attention is subtracted from that of the other group.",
-        choices_of=models.groups_of,
+        choices_of=which_model.groups_of,
         of_model=True,
         link="attention_first_group",
     )
@@ -61,8 +61,8 @@ class AttentionGroupsOptions(Options):
         "",
         title="Compared group",
         help="A positive difference is more attention in this group.",
-        choices_of=models.groups_of,
-        default_of=lambda cohort: models.groups_of(cohort)[1],
+        choices_of=which_model.groups_of,
+        default_of=lambda cohort: which_model.groups_of(cohort)[1],
         of_model=True,
         link="attention_second_group",
     )
@@ -143,14 +143,14 @@ class AttentionDifferenceOptions(AttentionOptions, AttentionGroupsOptions):
 @model_figure("attention_difference", "Difference of attention", takes=AttentionDifferenceOptions, least_mm=55)
 def attention_difference(measured: "Measured", options: AttentionDifferenceOptions) -> draw.Drawing:
     """Attention of one group minus that of another, with a frame around the blocks of modules that differ."""
-    model = models.model_of(measured, "attention_difference")
+    model = which_model.model_of(measured, "attention_difference")
     first, second = between = options.between(model)
     maps, connectivity = group_maps(model, options), model.groups.connectivity
     difference = maps[second] - maps[first]
     unit, short = "× uniform attention", "× uniform"
     if options.unit == ERRORS:
         options.check_whole("Standard errors")
-        error = models.spread_of_model(model).error
+        error = which_model.spread_of_model(model).error
         of_both = np.sqrt(error[first] ** 2 + error[second] ** 2)
         difference, unit = difference / np.where(of_both > 0, of_both, np.inf), "standard errors"
         short = unit
@@ -169,13 +169,13 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
         ]
     alike = map_correlation(difference, connectivity[second] - connectivity[first])
     correlation = "r = " + signed(alike) if np.isfinite(alike) else "no defined r"
-    return models.model_drawing(
+    return which_model.model_drawing(
         model,
         f"attention of {second} minus {first}, {options.words}. Red is more in {second}, blue less; "
         f"{_reach_words(difference, limit, options)} Over all pairs of regions, this difference correlates with that "
         f"of the groups' mean functional connectivity at {correlation}. {_tested_words(tests, options, framed=framed)}",
         groups=between,
-        methods=() if tests is None else models.compared_methods(model),
+        methods=() if tests is None else which_model.compared_methods(model),
         title=f"{second} minus {first}, {model.name}",
         panels=[map_panel(difference, model.atlas.regions, order, shades, hover=hover, frames=frames)],
         numbers=lambda: draw.matrix_numbers(np.asarray(difference, dtype=np.float64), model.atlas.regions, order),
@@ -213,13 +213,13 @@ def _tested_words(tests: BlockTests | None, options: AttentionDifferenceOptions,
 @model_figure("attention_blocks", "Attention between modules, tested", takes=AttentionGroupsOptions, least_mm=65)
 def attention_blocks(measured: "Measured", options: AttentionGroupsOptions) -> draw.Drawing:
     """The effect size of every pair of modules, adjusted and unadjusted, marked where FDR passes."""
-    model = models.model_of(measured, "attention_blocks")
+    model = which_model.model_of(measured, "attention_blocks")
     first, second = between = options.between(model)
     tests = tested_blocks(model, between)
     if tests is None:
         raise InputError(f"{first} and {second} were not compared when the model {model.name} was made.")
     sides = _sides(tests)
-    screen = models.model_drawing(
+    screen = which_model.model_drawing(
         model,
         f"difference of {second} and {first} in mean attention from one functional module (row) to another (column), "
         f"in standard deviations (d; positive is more in {second}). An asterisk marks a false discovery rate of at "
@@ -227,7 +227,7 @@ def attention_blocks(measured: "Measured", options: AttentionGroupsOptions) -> d
         "differ because of the others: attention follows connectivity and differs where connectivity is stronger "
         "overall. Where a disorder itself weakens overall connectivity, the adjustment hides this, too.",
         groups=between,
-        methods=models.compared_methods(model),
+        methods=which_model.compared_methods(model),
         title=f"Module blocks, {second} against {first}",
         panels=_block_panels(tests, mark=" ✱"),
         numbers=lambda: _block_table(tests),
@@ -314,7 +314,7 @@ def _block_table(tests: BlockTests) -> "pd.DataFrame":
 @model_figure("attention_contrast", "Attention within and between modules")
 def attention_contrast(measured: "Measured", options: NoOptions) -> draw.Drawing:
     """How much more regions look within their module than between modules, one point per head."""
-    model = models.model_of(measured, "attention_contrast")
+    model = which_model.model_of(measured, "attention_contrast")
     tests, contrast = all_block_tests(model.groups.tests, model.groups.n), model.groups.contrast
     marks = [mark for place, one in enumerate(contrast.items()) for mark in _heads(place, *one)]
     rows = [
@@ -322,10 +322,10 @@ def attention_contrast(measured: "Measured", options: NoOptions) -> draw.Drawing
         for group, ratios in contrast.items()
         for (layer, head), ratio in np.ndenumerate(ratios)
     ]
-    return models.model_drawing(
+    return which_model.model_drawing(
         model,
         _contrast_words(model, tests),
-        methods=models.compared_methods(model, blocks=False) if tests else (),
+        methods=which_model.compared_methods(model, blocks=False) if tests else (),
         title=f"Module contrast of attention, {model.name}",
         panels=[_contrast_panel(marks, draw.Axis(names=list(contrast), limits=(-0.5, len(contrast) - 0.5)))],
         numbers=draw.table(rows),
@@ -336,13 +336,13 @@ def attention_contrast(measured: "Measured", options: NoOptions) -> draw.Drawing
 
 def _contrast_panel(marks: Sequence[draw.Mark], x: draw.Axis) -> draw.Panel:
     """A ratio of attention by group, with a line where modules make no difference."""
-    none = draw.Rule(name="no modules", colour=models.OTHER_COLOUR, y=1, dash="dot")
+    none = draw.Rule(name="no modules", colour=which_model.OTHER_COLOUR, y=1, dash="dot")
     return draw.Panel(marks=[none, *marks], x=x, y=draw.Axis(title=RATIO))
 
 
 def _heads(place: int, group: str, ratios: NDArray[np.float32]) -> list[draw.Points]:
     """A group's heads as points, and their mean with its number beside it."""
-    colour, mean = models.group_colour(group), float(np.nanmean(ratios))
+    colour, mean = which_model.group_colour(group), float(np.nanmean(ratios))
     return [
         draw.Points(
             colour=colour,
@@ -409,8 +409,8 @@ def _contrast_sentence(test: BlockTests) -> str:
 )
 def attention_spread(measured: "Measured", options: NoOptions) -> draw.Drawing:
     """How far people of a group spread in how closely their attention keeps to modules, which a mean map hides."""
-    model = models.model_of(measured, "attention_spread")
-    spread = models.spread_of_model(model).people
+    model = which_model.model_of(measured, "attention_spread")
+    spread = which_model.spread_of_model(model).people
     people = {group: spread[group] for group in model.group_names}
     found = {group: people_summary(own) for group, own in people.items()}
     averages = listed([f"{one.mean:.2f} and {one.median:.2f} ({group})" for group, one in found.items()])
@@ -423,7 +423,7 @@ def attention_spread(measured: "Measured", options: NoOptions) -> draw.Drawing:
         for group, own in people.items()
         for ratio, overall in own
     ]
-    return models.model_drawing(
+    return which_model.model_drawing(
         model,
         "mean attention within over between each person's own Louvain modules, mean over layers and heads; one dot per "
         "person, the box from the first to the third quartile with the median, a diamond the mean. Mean and median: "
@@ -441,7 +441,7 @@ def _strewn(people: Mapping[str, Matrix]) -> list[draw.Mark]:
     """A box, every person beside the middle of the group, the same at every drawing, and the mean."""
     random, marks = np.random.default_rng(0), list[draw.Mark]()
     for place, (group, own) in enumerate(people.items()):
-        ratios, colour = own[:, 0], models.group_colour(group)
+        ratios, colour = own[:, 0], which_model.group_colour(group)
         marks += [
             draw.Boxes(colour=colour, x=place, values=ratios),
             draw.Points(
@@ -471,7 +471,7 @@ def attention_likeness(measured: "Measured", options: NoOptions) -> draw.Drawing
     """How alike disorders are in how their attention differs from that of their own controls, in one network."""
     from biobgt.training.card_text import CardText
 
-    model = models.model_of(measured, "attention_likeness")
+    model = which_model.model_of(measured, "attention_likeness")
     pairs = model.card.get("likeness", ())
     if not pairs:
         raise InputError(f"Model {model.name} has no two disorders of which it was measured how alike they are.")
@@ -485,12 +485,12 @@ def attention_likeness(measured: "Measured", options: NoOptions) -> draw.Drawing
         }
         for one in pairs
     ]
-    screen = models.model_drawing(
+    screen = which_model.model_drawing(
         model,
         f"{words[0].lower()}{words[1:]} Two disorders that share their controls are alike by that alone, which is why "
         "chance gives more than 0 there. A difference that is mostly noise correlates with nothing, so that a low r "
         "does not show that two disorders differ.",
-        methods=models.compared_methods(model),
+        methods=which_model.compared_methods(model),
         title=f"How alike the differences are, {model.name}",
         panels=[_likeness_panel(pairs, disorders)],
         numbers=draw.table(rows),

@@ -1,12 +1,7 @@
 """Figures of how good a trained model is: ROC, reliability, noise, results beside others, a subject beside groups.
 
-A figure of a model's groups is made of the cohort that the model was trained on, ``model:NAME`` on the command line:
-its group results are shipped, its subjects are not. What is of its card is out of fold: every subject was seen by a
-member that had not met it. A figure of what a model says of a subject is made of that subject, and names the model
-among its options, with the SHA-256 of its weights, so that another model of that name is refused. What is of a cohort
+What is of a model's card is out of fold: every subject was seen by a member that had not met it. What is of a cohort
 is of other people, and usually of few.
-
-First stands what figures of trained models share, also those of attention.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,169 +11,38 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.colours import BLUE, LINE_GREY, MODULE_COLOURS, ORANGE, PURPLE, VERMILION, WINE
+from biobgt.base.colours import BLUE, MODULE_COLOURS
 from biobgt.base.errors import InputError
-from biobgt.base.options import Options, option
-from biobgt.base.references import in_brackets
-from biobgt.base.wording import NOT_A_DIAGNOSIS, TRAINED_ON, counted, is_trained_on, listed, percent
-from biobgt.data.atlas import named_labelling
-from biobgt.data.cohort import kind_of_group
+from biobgt.base.options import option
+from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, listed, percent
 from biobgt.figures.drawing import DASHES, Axis, Curve, Drawing, Mark, Panel, Points, Rule
 from biobgt.figures.register import NoOptions, figure, model_figure
+from biobgt.figures.which_model import (
+    ONE_MEMBER,
+    OTHER_COLOUR,
+    ChosenModelOptions,
+    asked_model,
+    group_colour,
+    groups_of,
+    known_group,
+    model_drawing,
+    model_methods,
+    model_of,
+    model_opening,
+    subject_methods,
+)
 from biobgt.model.benchmark.linear import BASELINES, kinds_of_baselines
 from biobgt.model.benchmark.systems import benchmark_systems
-from biobgt.model.installed import InstalledModel, installed_model
-from biobgt.model.pretrained import pretrained_names, readout_names
+from biobgt.model.installed import InstalledModel
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from biobgt.data.cohort import Cohort
-    from biobgt.model.pretrained import GroupSpread
     from biobgt.results.measured import Measured
     from biobgt.training.tables import CohortResults
 
-ONE_MEMBER = "the one ensemble member that was not trained on that subject"
-OTHER_COLOUR = LINE_GREY
-_GROUP_COLOURS = {"NC": BLUE, "ASD": VERMILION, "ADHD": ORANGE, "MCI": PURPLE, "AD": WINE}
-OWN_MODEL, OWN_COLOUR = "BioBGT", BLUE  # beside other models
-_TEST = (
-    "with a linear model, with covariates and without, by permuting its residuals [@freedman1983]. The "
-    "statistic is Welch's t, in which each group has its own variance. Overall connectivity (mean |FC|), from which "
-    "attention is made, is one of the covariates where that is said, and the test without it stands beside"
-)
-_BLOCKS = (
-    f"Groups were compared in each module block's mean attention over layers and heads {_TEST}. False discovery rates "
-    "are over all blocks [@benjamini1995]."
-)
-_CONTRAST = (
-    "Groups were compared in the ratio of mean attention within to between functional modules, over layers and heads, "
-    f"{_TEST}."
-)
-
-
-def group_colour(group: str) -> str:
-    """Colour of a group, the same in all figures."""
-    return _GROUP_COLOURS.get(kind_of_group(group), OTHER_COLOUR)
-
-
-def groups_of(cohort: "Cohort") -> tuple[str, ...]:
-    """The groups of the model whose cohort this is, controls first."""
-    return installed_model(cohort.name).group_names
-
-
-def model_of(measured: "Measured", figure: str) -> InstalledModel:
-    """The model whose cohort was measured."""
-    if len(measured.cohort):
-        raise InputError(f"The figure '{figure}' shows a model: name one, such as model:abide-cc200.")
-    return installed_model(measured.cohort.name)
-
-
-@dataclass(frozen=True)
-class ChosenModelOptions(Options):
-    """Which model is asked about a subject, or about all subjects of a cohort."""
-
-    model: str = option("", title="Model", help="The trained model, by its name.")
-    model_sha256: str = option(
-        "", title="SHA-256 of the model", help="Of the model's weights; another model of that name is refused."
-    )
-
-
-def asked_model(options: ChosenModelOptions, figure: str) -> InstalledModel:
-    """The model that the options name, if it is still the one that they mean."""
-    if options.model not in (*pretrained_names(), *readout_names()):
-        known = ", ".join(pretrained_names()) or "none"
-        raise InputError(f"The figure '{figure}' needs a model, such as model=NAME. Installed: {known}.")
-    model = installed_model(options.model)
-    if options.model_sha256 not in ("", model.sha256):
-        raise InputError(
-            f"The model '{model.name}' that is installed here is not the one the figure was made with: the SHA-256 of "
-            "its weights differs. Use the version of BioBGT Explorer that provenance.json names."
-        )
-    return model
-
-
-def spread_of_model(model: InstalledModel) -> "GroupSpread":
-    """How the people of a model's groups spread, if that was measured."""
-    if model.spread is None:
-        raise InputError(
-            f"How people spread around the group means was not measured for model {model.name}; 'biobgt card' does it "
-            "from the data that it was trained on."
-        )
-    return model.spread
-
-
-def known_group(model: InstalledModel, group: str) -> str:
-    """A group, if the model has it."""
-    if group not in model.group_names:
-        raise InputError(f"Model {model.name} has no group '{group}'; choose one of {', '.join(model.group_names)}.")
-    return group
-
-
-def model_opening(model: InstalledModel, groups: Sequence[str] = ()) -> str:
-    """Whose figure it is, as the caption of one of a model's groups, of some or of all, opens."""
-    simulated = model.simulates(groups or model.group_names)
-    return f"Model {model.name}, with simulated patients" if simulated else f"Model {model.name}"
-
-
-def model_methods(model: InstalledModel) -> tuple[str, ...]:
-    """Methods of a figure of a model."""
-    atlas = model.atlas
-    return (
-        f"Attention and probabilities are those of the model {model.name}, an ensemble of Biologically Plausible Brain "
-        f"Graph Transformers [@peng2025] on the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)}. "
-        f"{model.card['protocol']}",
-    )
-
-
-def compared_methods(model: InstalledModel, *, blocks: bool = True) -> tuple[str, ...]:
-    """Methods of a figure of a model whose groups were compared, block by block or in one ratio."""
-    named = named_labelling(next(iter(model.atlas.labels), ""))
-    return (*model_methods(model), f"Functional modules are {named}.", _BLOCKS if blocks else _CONTRAST)
-
-
-def model_drawing(
-    model: InstalledModel, said: str, *, groups: Sequence[str] = (), methods: Sequence[str] = (), **about: Any
-) -> Drawing:
-    """The drawing of a model's groups, of some or of all: its caption opens with whose it is.
-
-    Parameters
-    ----------
-    model : InstalledModel
-    said : str
-        The caption behind its opening.
-    groups : sequence of str
-        Whose it is; by default all.
-    methods : sequence of str
-        By default those of the model.
-    **about
-        Further attributes of :class:`~biobgt.figures.drawing.Drawing`.
-    """
-    caption, simulated = f"{model_opening(model, groups)}: {said}", model.simulates(groups or model.group_names)
-    return Drawing(caption=caption, simulated=simulated, methods=methods or model_methods(model), **about)
-
-
-def subject_methods(model: InstalledModel, warning: str = "") -> tuple[str, ...]:
-    """Methods of a figure of what a model says of a subject, for whom the mean of all members is taken.
-
-    Parameters
-    ----------
-    model : InstalledModel
-    warning : str
-        What the model's prediction is given with; whether it was trained on the subject is said there.
-    """
-    asked = "For a subject that it was not trained on, the model gives the mean over all ensemble members."
-    if is_trained_on(warning):
-        who = "The subject is one of" if TRAINED_ON in warning else "A subject of this id is among"
-        asked = (
-            f"{who} those that the model was trained on: what the mean over all ensemble members says of it is no "
-            "evidence of what the model says of new subjects."
-        )
-    return (*model_methods(model), asked)
-
-
-# How good a trained model is.
-
+_OWN_MODEL, _OWN_COLOUR = "BioBGT", BLUE  # beside other models
 OBSERVED = "observed, 95 % interval"
 HERE, PAPER = "here, 95 % interval", "the paper, another selection of subjects"
 BENCHMARKED = "abide-cc200"  # the model of the subjects on which the benchmark was run
@@ -227,7 +91,7 @@ def _stacked(column: str, tables: "Mapping[str, pd.DataFrame]") -> "pd.DataFrame
     return pd.concat([one.assign(**{column: name}) for name, one in tables.items()], ignore_index=True)
 
 
-def _card_curves(model: "InstalledModel") -> "Mapping[str, pd.DataFrame]":
+def _card_curves(model: InstalledModel) -> "Mapping[str, pd.DataFrame]":
     from biobgt.training.tables import group_curves
 
     return group_curves(model.groups.labels, model.groups.probabilities, model.group_names)
@@ -249,7 +113,7 @@ def _model_with_results(measured: "Measured", figure: str) -> InstalledModel:
 def roc(measured: "Measured", options: NoOptions) -> Drawing:
     """ROC curves of a model, of probabilities out of fold."""
     model = _model_with_results(measured, "roc")
-    auc = model.card["results"][OWN_MODEL]["auc"]
+    auc = model.card["results"][_OWN_MODEL]["auc"]
     value, low, high = (auc[key] for key in ("value", "low", "high"))
     area = "not defined" if value is None else f"{value:.2f}"
     reach = f" (95 % interval {low:.2f} to {high:.2f})" if low is not None and high is not None else ""
@@ -306,7 +170,7 @@ def _observed_shares(name: str, curve: "pd.DataFrame", colour: str, **look: Any)
     )
 
 
-def _card_reliability(model: "InstalledModel") -> "pd.DataFrame":
+def _card_reliability(model: InstalledModel) -> "pd.DataFrame":
     from biobgt.training.metrics import reliability_curve
 
     return reliability_curve(model.groups.labels, model.groups.probabilities)
@@ -328,7 +192,7 @@ def reliability(measured: "Measured", options: NoOptions) -> Drawing:
 
     model = _model_with_results(measured, "reliability")
     curve, event = _card_reliability(model), CardTables(model.card).claimed_event
-    off = model.card["results"][OWN_MODEL]["ece"]["value"]
+    off = model.card["results"][_OWN_MODEL]["ece"]["value"]
     away = "" if off is None else f" Mean distance from the dotted line {100 * off:.1f} percentage points."
     return model_drawing(
         model,
@@ -337,7 +201,7 @@ def reliability(measured: "Measured", options: NoOptions) -> Drawing:
         "of all members instead, so for them this curve holds only approximately.",
         title=f"Reliability, {model.name}",
         numbers=lambda: curve,
-        **_reliability_of(event, _observed_shares(OBSERVED, curve, OWN_COLOUR, joined=True)),
+        **_reliability_of(event, _observed_shares(OBSERVED, curve, _OWN_COLOUR, joined=True)),
     )
 
 
@@ -376,7 +240,7 @@ def cohort_reliability(measured: "Measured", options: ChosenModelOptions) -> Dra
     found, event = _results_of(measured, model), CardTables(model.card).claimed_event
     card, own = _card_reliability(model), reliability_curve(found.labels, found.probabilities)
     marks = [
-        _observed_shares(f"{_OF_CARD}: {OBSERVED}", card, OWN_COLOUR, joined=True),
+        _observed_shares(f"{_OF_CARD}: {OBSERVED}", card, _OWN_COLOUR, joined=True),
         _observed_shares(f"{_OF_COHORT}: {OBSERVED}", own, MODULE_COLOURS[1], symbol="diamond"),
     ]
     right = ", with 95 % Wilson intervals. The dotted line is a probability that is right as often as it claims."
@@ -390,7 +254,7 @@ def cohort_reliability(measured: "Measured", options: ChosenModelOptions) -> Dra
     )
 
 
-def _results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults":
+def _results_of(measured: "Measured", model: InstalledModel) -> "CohortResults":
     """What the model says of the cohort's subjects of known group; refused where it does not fit, or they are few."""
     from biobgt.training.tables import CohortResults
 
@@ -404,7 +268,7 @@ def _results_of(measured: "Measured", model: "InstalledModel") -> "CohortResults
     return found
 
 
-def too_few_words(cohort: "Cohort", model: "InstalledModel") -> str:
+def too_few_words(cohort: "Cohort", model: InstalledModel) -> str:
     """Say how many subjects of known group it takes."""
     from biobgt.training.tables import FEWEST_PER_GROUP
 
@@ -414,7 +278,7 @@ def too_few_words(cohort: "Cohort", model: "InstalledModel") -> str:
     )
 
 
-def _beside_card(measured: "Measured", model: "InstalledModel", found: "CohortResults", what: str, drawn: str) -> str:
+def _beside_card(measured: "Measured", model: InstalledModel, found: "CohortResults", what: str, drawn: str) -> str:
     """Whose the curves or points are."""
     subject = "simulated subject" if measured.cohort.simulated else "subject"
     return (
@@ -425,7 +289,7 @@ def _beside_card(measured: "Measured", model: "InstalledModel", found: "CohortRe
     )
 
 
-def _cohort_methods(model: "InstalledModel", found: "CohortResults") -> tuple[str, ...]:
+def _cohort_methods(model: InstalledModel, found: "CohortResults") -> tuple[str, ...]:
     """Methods, with the sentence on whom the model was asked about."""
     sizes = [f"{int((found.labels == k).sum())} {group}" for k, group in enumerate(found.groups)]
     others = counted(found.n_left_out, "other")
@@ -515,10 +379,10 @@ def _results_panels(points: "pd.DataFrame", chance: Mapping[str, float]) -> list
 
     def marks(metric: str) -> list[Mark]:
         rows = points[points["metric"] == metric]
-        own = rows["model"] == OWN_MODEL
+        own = rows["model"] == _OWN_MODEL
         guess = [Rule(x=chance[metric], colour=OTHER_COLOUR, dash="dot")] if metric in chance else []
         others = results(metric, rows[~own], OTHER_COLOUR, "circle")
-        return [*guess, results(metric, rows[own], OWN_COLOUR, "diamond"), others]
+        return [*guess, results(metric, rows[own], _OWN_COLOUR, "diamond"), others]
 
     return [Panel(marks=marks(metric), title=_METRICS.get(metric, metric), y=names) for metric in metrics]
 
@@ -571,7 +435,7 @@ def _benchmark_panel(rows: "pd.DataFrame") -> Panel:
     places = np.arange(len(rows))
     ours = Points(
         name=HERE,
-        colour=OWN_COLOUR,
+        colour=_OWN_COLOUR,
         size=9,
         x=rows["auc"].to_numpy(),
         y=places,

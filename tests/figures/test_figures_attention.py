@@ -102,7 +102,7 @@ def model_of(maps=MAPS, tests=NOT_COMPARED, *, atlas=ATLAS, readouts=None, contr
 
 def drawn(figure, model, **options):
     """A figure of the stand-in."""
-    with patch("biobgt.figures.models.model_of", return_value=model):
+    with patch("biobgt.figures.which_model.model_of", return_value=model):
         return figure(SimpleNamespace(), figure.takes(**options))
 
 

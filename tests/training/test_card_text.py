@@ -15,10 +15,11 @@ from biobgt import Cohort, InputError, Subject
 from biobgt.base.files import read_csv
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.atlas import load_atlas, numbered_atlas
-from biobgt.figures.models import ChosenModelOptions, cohort_reliability, cohort_roc
+from biobgt.figures.models import cohort_reliability, cohort_roc
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.which_model import ChosenModelOptions
 from biobgt.model.benchmark.linear import BASELINES
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import CARD, is_doubtful, load_card, load_groups, pretrained_folder
