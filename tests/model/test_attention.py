@@ -185,12 +185,3 @@ def test_weights_are_read_as_they_are_stored(name: str) -> None:
     assert weights.shape == (_n_members(load_card(name)), load_card(name)["n_regions"])
     np.testing.assert_array_equal(weights[3], stored["member3.region_weight"].numpy())
     assert np.exp(np.log(weights).mean(axis=1)) == pytest.approx(1, abs=0.02)
-
-
-@pytest.mark.parametrize("content", [None, b"not weights"])
-def test_weights_that_are_missing_or_damaged_are_refused(tmp_path, content) -> None:
-    (tmp_path / "card.json").write_bytes((model_folder("abide-cc200") / "card.json").read_bytes())
-    if content:
-        (tmp_path / "model.safetensors").write_bytes(content)
-    with pytest.raises(InputError, match="missing or damaged"):
-        load_region_weights(tmp_path)

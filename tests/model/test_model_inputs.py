@@ -1,6 +1,7 @@
 """What the model is given of a subject: the same from series and matrix, kept by content, or refused."""
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from biobgt.data.connectivity import functional_connectivity
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.model.inputs import correlations, log_connectivity, prepare
 from biobgt.model.network import GraphBatch
-from biobgt.model.presets import Preset, preset_named
+from biobgt.model.presets import preset_named
 from biobgt.modules import louvain_modules
 from biobgt.results.store import FolderStore
 
@@ -59,11 +60,8 @@ def test_log_connectivity_is_the_matrix_logarithm(shrinkage: float, cohort: Coho
 
 
 @pytest.mark.parametrize("level", [0.2, 0.3, 0.4])
-def test_a_thresholded_matrix_of_a_real_subject_is_refused(level: float, shared_data: Path) -> None:
-    with np.load(shared_data / "abide_cc200.npz", allow_pickle=False) as archive:
-        stops = np.cumsum(archive["n_timepoints"])[:3]
-        series = np.split(archive["series"][: stops[-1]].astype(np.float64), stops[:-1])
-    for one in series:
+def test_a_thresholded_matrix_of_a_real_subject_is_refused(level: float, abide_series) -> None:
+    for one in abide_series:
         matrix = functional_connectivity(one)
         correlations(Subject("whole", connectivity=matrix))
         cut = np.where(matrix >= level, matrix, 0)
@@ -84,19 +82,13 @@ def test_a_subject_without_edges_is_refused_by_its_name(cohort: Cohort) -> None:
 
 
 def test_features_are_computed_once(cohort: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[int] = []
-    original = biobgt.model.inputs._network_features
-
-    def counted(matrix: np.ndarray, *, preset: Preset) -> object:
-        calls.append(1)
-        return original(matrix, preset=preset)
-
+    counted = Mock(side_effect=biobgt.model.inputs._network_features)
     monkeypatch.setattr(biobgt.model.inputs, "_network_features", counted)
     first = prepare([*cohort.subjects[:3], cohort.subjects[0]], PRESET, store=FolderStore(tmp_path, "any"))
-    assert len(calls) == 3  # the fourth is the first again
+    assert counted.call_count == 3  # the fourth is the first again
     again = prepare(cohort.subjects[:4], PRESET, store=FolderStore(tmp_path, "any"))
-    assert len(calls) == 4
+    assert counted.call_count == 4
     torch.testing.assert_close(again.entanglement[:3], first.entanglement[:3])
     prepare(cohort.subjects[:1], preset_named("paper-adni"), store=FolderStore(tmp_path, "any"))
-    assert len(calls) == 5  # another threshold is another graph
+    assert counted.call_count == 5  # another threshold is another graph
     assert {path.suffix for path in tmp_path.iterdir()} == {".result"}

@@ -23,28 +23,15 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import sha256
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.data.connectivity import functional_connectivity
 from biobgt.model import load_card, load_groups, load_pretrained
 from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import choose_device
 from biobgt.model.pretrained import load_region_weights
 
-PRESET = small("best")
+PRESET = small("best", layers=2)
 MEASURED = {"value": 0.5, "low": 0.4, "high": 0.6}
 RESULTS = dict.fromkeys(("accuracy", "auc", "f1", "sensitivity", "specificity", "brier", "ece"), MEASURED)
-
-
-@pytest.fixture(scope="module")
-def members(graphs: GraphBatch) -> tuple[BioBGT, ...]:
-    made = []
-    for seed in (0, 1):
-        torch.manual_seed(seed)
-        member = BioBGT(PRESET, n_regions=16, n_groups=2)
-        member.standardise(graphs)
-        torch.nn.init.normal_(member.readout.classify.weight, std=0.05)
-        made.append(member.eval())
-    return tuple(made)
 
 
 @pytest.fixture(scope="module")
@@ -121,14 +108,6 @@ def test_the_members_vote(whole: Path, members: tuple[BioBGT, ...], cohort: Coho
     assert seen.modules.tolist() == graphs.modules[:3].tolist()
 
 
-def test_series_and_matrix_of_one_subject_get_one_prediction(whole: Path, cohort: Cohort) -> None:
-    loaded = load_pretrained(whole, "cpu")
-    matrices = [Subject(one.id, connectivity=functional_connectivity(one.series)) for one in cohort]
-    first, second = loaded.predict(cohort), loaded.predict(Cohort("m", tuple(matrices), ATLAS))
-    np.testing.assert_allclose(first["p_ASD"], second["p_ASD"], atol=1e-6)
-    assert first["prediction"].tolist() == second["prediction"].tolist()
-
-
 def test_an_unfamiliar_subject_is_told(whole: Path) -> None:
     rng = np.random.default_rng(0)
     short = Subject("short", series=planted_cohort(1).subjects[0].series[:40])
@@ -148,21 +127,13 @@ def test_damaged_weights(folder: Path, position: int) -> None:
         load_pretrained(folder)
 
 
-def test_a_damaged_file_with_the_right_hash(folder: Path) -> None:
-    (folder / "model.safetensors").write_bytes(b"nothing that safetensors knows")
-    _change(folder, sha256=sha256(folder / "model.safetensors"))
-    with pytest.raises(InputError, match="do not fit its card"):
-        load_pretrained(folder)
-
-
 def _change_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
     """Change weights, and have the card say their hash."""
     file = folder / "model.safetensors"
     tensors = {key: value.clone() for key, value in load_file(file).items()}
     change(tensors)
     save_file(tensors, file)
-    card = json.loads((folder / "card.json").read_text())
-    (folder / "card.json").write_text(json.dumps(card | {"sha256": sha256(file)}))
+    _change(folder, sha256=sha256(file))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -176,9 +147,21 @@ def test_weights_that_are_no_finite_numbers_are_refused(
         load(folder)
 
 
-def test_weights_of_a_type_that_numpy_does_not_have_are_a_sentence(folder: Path) -> None:
+def _to_bfloat16(folder: Path) -> None:
     name = "member0.region_weight"
     _change_weights(folder, lambda tensors: tensors.update({name: tensors[name].to(torch.bfloat16)}))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _to_bfloat16,  # which numpy does not have
+        lambda folder: (folder / "model.safetensors").unlink(),
+        lambda folder: (folder / "model.safetensors").write_bytes(b"not weights"),
+    ],
+)
+def test_weights_of_regions_that_cannot_be_read_are_a_sentence(folder: Path, damage) -> None:
+    damage(folder)
     with pytest.raises(InputError, match="missing or damaged"):
         load_region_weights(folder)
 
@@ -199,11 +182,7 @@ def test_weights_of_a_type_that_numpy_does_not_have_are_a_sentence(folder: Path)
         ({"preset": {**PRESET.as_dict(), "wings": 2}}, "unknown setting 'wings'"),
         ({"preset": {**PRESET.as_dict(), "heads": 3}}, "cannot be shared by 3 attention heads"),
         ({"preset": {**PRESET.as_dict(), "values": "guess"}}, "no kind of values 'guess'"),
-        ({"preset": {**PRESET.as_dict(), "layers": 2}}, "do not fit its card"),
-        ({"preset": {**PRESET.as_dict(), "layers": 10**18}}, "'layers' is 1000000000000000000; .* from 1 to 64"),
-        ({"preset": {**PRESET.as_dict(), "layers": 10**3000}}, "'layers' is 10000"),
-        ({"preset": {**PRESET.as_dict(), "layers": "two"}}, "'layers' is 'two'; it must be a whole number"),
-        ({"preset": {**PRESET.as_dict(), "ffn": True}}, "'ffn' is True; it must be a whole number"),
+        ({"preset": {**PRESET.as_dict(), "layers": 3}}, "do not fit its card"),
         ({"preset": {**PRESET.as_dict(), "width": 16_384, "ffn": 65_536, "layers": 64}}, "do not fit its card"),
         ({"preset": {**PRESET.as_dict(), "dropout": "half"}}, "'dropout' is 'half'; it must be a number"),
         ({"preset": {**PRESET.as_dict(), "tied": "no"}}, "'tied' is 'no'; it must be true or false"),
@@ -224,21 +203,22 @@ def test_a_card_that_does_not_hold(folder: Path, changes: dict[str, Any], senten
         load_pretrained(folder, "cpu")
 
 
-def _cut_card(folder: Path) -> None:
-    card = folder / "card.json"
-    card.write_text(card.read_text()[:200])
-
-
 def _lose_field(folder: Path) -> None:
     card = json.loads((folder / "card.json").read_text())
-    del card["headline"]
-    (folder / "card.json").write_text(json.dumps(card))
+    (folder / "card.json").write_text(json.dumps({key: card[key] for key in card if key != "headline"}))
+
+
+def _lose_weights(folder: Path) -> None:
+    (folder / "model.safetensors").write_bytes(b"nothing that safetensors knows")
+    _change(folder, sha256=sha256(folder / "model.safetensors"))
 
 
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (_cut_card, "cannot be read \\(JSONDecodeError\\)"),
+        (lambda folder: (folder / "card.json").write_text('{"format": 1, "na'), "cannot be read \\(JSONDecodeError\\)"),
+        (lambda folder: (folder / "card.json").write_text('{"a":' * 100_000), "cannot be read"),
+        (_lose_weights, "do not fit its card"),
         (lambda folder: (folder / "card.json").write_bytes(b"\xff\xfe\x00"), "cannot be read \\(UnicodeDecodeError\\)"),
         (_lose_field, "not valid at its top: 'headline' is a required property"),
         (lambda folder: (folder / "card.json").unlink(), "There is no model .* folder that holds a card.json"),
@@ -275,16 +255,10 @@ def test_damaged_group_results(folder: Path, damage: Callable[[Path], object]) -
 
 @pytest.mark.parametrize("setting", [field.name for field in fields(PRESET) if field.type is int])
 def test_no_whole_number_of_a_preset_is_without_end(folder: Path, setting: str) -> None:
-    for value in (-1, 10**18, 2.5, None, "1"):
+    for value in (-1, 10**18, 10**3000, 2.5, None, "1", True):
         _change(folder, preset={**PRESET.as_dict(), setting: value})
         with pytest.raises(InputError, match=f"not valid at preset: The preset's setting '{setting}' is"):
             load_card(folder)
-
-
-def test_a_card_of_endless_brackets_is_refused(folder: Path) -> None:
-    (folder / "card.json").write_text('{"a":' * 100_000)
-    with pytest.raises(InputError, match=r"The card of model .* cannot be read"):
-        load_card(folder)
 
 
 @pytest.mark.parametrize(
