@@ -1,5 +1,7 @@
 """Is a subject like those a model was trained on: both ends of every range, and noise of any colour and length."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,9 @@ from biobgt.model import load_pretrained, out_of_distribution
 from biobgt.model.ensemble import OF_SIMULATED
 from biobgt.model.out_of_distribution import UNCHECKED, TrainingRanges, scan_measures
 
+loaded = cache(load_pretrained)
 TYPICAL = {"mean_correlation": 0.1, "distance": 1.0}
+RANGES = {"mean_correlation": (0.0, 0.2), "distance": (0.8, 1.2), "timepoints": (40, 90)}
 
 
 def ranges_of(scans, monkeypatch):
@@ -30,47 +34,40 @@ def subject(rng) -> Subject:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("ranges", "changes", "words"),
     [
-        ({"distance": 0.8}, None),
-        ({"distance": 1.2}, None),
-        ({"distance": 0.79}, "is closer to the training mean than that of 99.5 % of training subjects (0.79; theirs"),
-        ({"distance": 1.21}, "is farther from the training mean than that of 99.5 % of training subjects (1.21; thei"),
-        ({"mean_correlation": 0.0}, None),
-        ({"mean_correlation": -0.004}, "mean correlation -0.004 is outside 0.000 to 0.200"),
-        ({"mean_correlation": 0.2004}, "mean correlation 0.200 is outside 0.000 to 0.200"),
+        ({}, {"distance": 0.8}, None),
+        ({}, {"distance": 1.2}, None),
+        (
+            {},
+            {"distance": 0.79},
+            "is closer to the training mean than that of 99.5 % of training subjects (0.79; thei",
+        ),
+        ({}, {"distance": 1.21}, "is farther from the training mean than that of 99.5 % of training subjects (1.21; t"),
+        ({}, {"mean_correlation": 0.0}, None),
+        ({}, {"mean_correlation": -0.004}, "mean correlation -0.004 is outside 0.000 to 0.200"),
+        ({}, {"mean_correlation": 0.2004}, "mean correlation 0.200 is outside 0.000 to 0.200"),
+        ({"strength": (0.2, 0.4)}, {}, "mean |FC| 0.1"),
+        ({"strength": (0.0, 0.05)}, {}, "is outside 0.000 to 0.050"),
+        ({"timepoints": (60, 90)}, {}, "50 time points; at least 95 % of training subjects had 60 to 90"),
+        ({"effective_timepoints": (10, 30)}, {}, "independent time points, those of training"),
+        ({"independent_share": (0.2, 0.5)}, {}, "20 % to 50 %, which points to white noise"),
+        ({"fast_share": (0.0, 0.01)}, {}, "of its power is in the fastest quarter"),
+        ({"fast_share": (0.3, 0.4)}, {}, None),
+        ({"trend_share": (0.0, 0.001)}, {}, "which points to drift"),
+        ({"largest_frame": (1.0, 1.2)}, {}, "which points to motion"),
+        ({"strength": (0.0, 0.4), "effective_timepoints": (10, 60)}, {}, None),
     ],
 )
-def test_both_ends_of_a_range_count(subject: Subject, changes: dict[str, float], words: str | None) -> None:
-    found = TrainingRanges((0.0, 0.2), (0.8, 1.2)).warnings(subject, **{**TYPICAL, **changes})
-    assert len(found) == (words is not None)
-    assert words is None or words in found[0]
-
-
-@pytest.mark.parametrize(
-    ("ranges", "words"),
-    [
-        ({"strength": (0.2, 0.4)}, "mean |FC| 0.1"),
-        ({"strength": (0.0, 0.05)}, "is outside 0.000 to 0.050"),
-        ({"timepoints": (60, 90)}, "50 time points; at least 95 % of training subjects had 60 to 90"),
-        ({"timepoints": (40, 90), "effective_timepoints": (10, 30)}, "independent time points, those of training"),
-        ({"timepoints": (40, 90), "independent_share": (0.2, 0.5)}, "20 % to 50 %, which points to white noise"),
-        ({"timepoints": (40, 90), "fast_share": (0.0, 0.01)}, "of its power is in the fastest quarter"),
-        ({"timepoints": (40, 90), "fast_share": (0.3, 0.4)}, None),
-        ({"timepoints": (40, 90), "trend_share": (0.0, 0.001)}, "which points to drift"),
-        ({"timepoints": (40, 90), "largest_frame": (1.0, 1.2)}, "which points to motion"),
-        ({"timepoints": (40, 90), "strength": (0.0, 0.4), "effective_timepoints": (10, 60)}, None),
-    ],
-)
-def test_ranges_of_strength_and_length(subject: Subject, ranges: dict, words: str | None) -> None:
-    found = TrainingRanges((0.0, 0.2), (0.8, 1.2), **ranges).warnings(subject, **TYPICAL)
+def test_ends_of_ranges_that_count_are_warned_of(subject: Subject, ranges, changes, words: str | None) -> None:
+    found = TrainingRanges(**{**RANGES, **ranges}).warnings(subject, **{**TYPICAL, **changes})
     assert len(found) == (words is not None)
     assert words is None or words in found[0]
 
 
 def test_of_a_matrix_it_is_said_what_cannot_be_checked(rng) -> None:
     matrix = Subject("m", connectivity=np.corrcoef(rng.standard_normal((50, 20)).T))
-    assert TrainingRanges((0.0, 0.2), (0.8, 1.2), (40, 90)).warnings(matrix, **TYPICAL) == [UNCHECKED]
+    assert TrainingRanges(**RANGES).warnings(matrix, **TYPICAL) == [UNCHECKED]
     assert TrainingRanges((0.0, 0.2), (0.8, 1.2)).warnings(matrix, **TYPICAL) == []
 
 
@@ -129,7 +126,7 @@ def test_silent_regions_do_not_count(rng) -> None:
 @settings(max_examples=8, deadline=None)
 @given(n=st.integers(60, 400), band=st.sampled_from([None, (0.009, 0.08), (0.02, 0.2)]), seed=st.integers(0, 2**32 - 1))
 def test_noise_is_always_warned_of(name: str, n: int, band: tuple[float, float] | None, seed: int) -> None:
-    model = _loaded(name)
+    model = loaded(name)
     series = np.random.default_rng(seed).standard_normal((n, model.n_regions))
     if band is not None:
         series = sosfiltfilt(butter(2, band, "bandpass", fs=0.5, output="sos"), series, axis=0)
@@ -140,12 +137,3 @@ def test_noise_is_always_warned_of(name: str, n: int, band: tuple[float, float] 
         return
     assert row["warning"] not in ("", OF_SIMULATED)
     assert n < 150 or "close to that of independent noise" in row["warning"]
-
-
-_KEPT: dict = {}
-
-
-def _loaded(name: str):
-    if name not in _KEPT:
-        _KEPT[name] = load_pretrained(name, "cpu")
-    return _KEPT[name]

@@ -34,7 +34,7 @@ def copies(tmp_path: Path, cohort: Cohort) -> Copies:
     return found
 
 
-def test_a_copy_comes_back_as_it_was(copies: Copies, cohort: Cohort) -> None:
+def test_a_copy_comes_back_as_it_was(copies, cohort):
     copies.save(KEY, cohort, SETTINGS, {"subject": "s1"})
     (copy,) = copies.listed()
     assert (copy.key, copy.n_subjects) == (KEY, 3)
@@ -45,7 +45,7 @@ def test_a_copy_comes_back_as_it_was(copies: Copies, cohort: Cohort) -> None:
         np.testing.assert_array_equal(before.series, after.series)
 
 
-def test_a_copy_is_named_by_cohort_and_time(copies: Copies, cohort: Cohort) -> None:
+def test_a_copy_is_named_by_cohort_and_time(copies, cohort):
     alone = cohort.select(lambda subject: subject.id == "s1")
     copies.save(OTHER, alone, SETTINGS, {})
     names = {copy.key: copy.name for copy in copies.listed()}
@@ -55,7 +55,7 @@ def test_a_copy_is_named_by_cohort_and_time(copies: Copies, cohort: Cohort) -> N
     assert autosave.Copy(KEY, "mine", 3, time.time() - then).written == "7 March 2026, 09:05"
 
 
-def test_the_list_of_figures_comes_back(copies: Copies, cohort: Cohort) -> None:
+def test_the_list_of_figures_comes_back(copies, cohort):
     copies.save(KEY, cohort, SETTINGS, {}, ["one"])
     copies.save(KEY, cohort, SETTINGS, {}, ["one", "two"], same_subjects=True)
     assert copies.open(KEY)[1] == ("one", "two")
@@ -64,7 +64,7 @@ def test_the_list_of_figures_comes_back(copies: Copies, cohort: Cohort) -> None:
     assert copies.open(KEY)[1] == ("one",)
 
 
-def test_results_go_where_the_subjects_go(copies: Copies, cohort: Cohort) -> None:
+def test_results_go_where_the_subjects_go(copies, cohort):
     copies.save(OTHER, cohort, SETTINGS, {})
     results = copies.folder / RESULTS
     results.mkdir()
@@ -82,7 +82,7 @@ def test_results_go_where_the_subjects_go(copies: Copies, cohort: Cohort) -> Non
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other links and pipes")
-def test_results_that_are_a_link_are_left_alone(tmp_path: Path) -> None:
+def test_results_that_are_a_link_are_left_alone(tmp_path):
     folder, elsewhere = tmp_path / "autosave", tmp_path / "elsewhere"
     folder.mkdir()
     elsewhere.mkdir()
@@ -94,7 +94,7 @@ def test_results_that_are_a_link_are_left_alone(tmp_path: Path) -> None:
     assert (elsewhere / "x.result").exists()
 
 
-def test_settings_change_without_writing_the_subjects_again(copies: Copies, cohort: Cohort) -> None:
+def test_settings_change_without_writing_the_subjects_again(copies, cohort):
     written = copies.folder.joinpath(PROJECT).stat().st_mtime_ns
     copies.save(KEY, cohort, ConnectomeSettings(level=0.5), {"subject": "s2"}, same_subjects=True)
     assert copies.folder.joinpath(PROJECT).stat().st_mtime_ns == written
@@ -106,9 +106,7 @@ def test_settings_change_without_writing_the_subjects_again(copies: Copies, coho
     assert len(copies.listed()) == 1
 
 
-def test_copies_are_listed_while_another_page_writes_and_deletes(
-    copies: Copies, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copies_are_listed_while_another_page_writes_and_deletes(copies, monkeypatch):
     (copies.folder / f".{OTHER}.biobgt.x1.part").write_bytes(b"half of it")
     listed = Path.glob
 
@@ -122,7 +120,7 @@ def test_copies_are_listed_while_another_page_writes_and_deletes(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems keep rights otherwise")
-def test_only_its_owner_reads_a_copy(tmp_path: Path, cohort: Cohort) -> None:
+def test_only_its_owner_reads_a_copy(tmp_path, cohort):
     folder = tmp_path / "share" / "autosave"
     before = os.umask(0)
     try:
@@ -134,10 +132,10 @@ def test_only_its_owner_reads_a_copy(tmp_path: Path, cohort: Cohort) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 
 
-def test_a_full_disk_leaves_the_last_copy(copies: Copies, cohort: Cohort, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_last_copy(copies, cohort, monkeypatch):
 
-    def full(*arguments: object) -> None:
-        arguments[3].write(b"half of it")  # type: ignore[attr-defined]
+    def full(cohort, settings, view, file):
+        file.write(b"half of it")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(autosave, "save_project", full)
@@ -147,7 +145,7 @@ def test_a_full_disk_leaves_the_last_copy(copies: Copies, cohort: Cohort, monkey
     assert sorted(path.name for path in copies.folder.iterdir()) == [PROJECT, ABOUT]
 
 
-def test_few_are_kept_and_none_for_long(copies: Copies, cohort: Cohort) -> None:
+def test_few_are_kept_and_none_for_long(copies, cohort):
     copies.forget(KEY)
     keys = [f"{i:016x}" for i in range(5)]
     for age, key in zip(range(50, 0, -10), keys, strict=True):
@@ -161,7 +159,7 @@ def test_few_are_kept_and_none_for_long(copies: Copies, cohort: Cohort) -> None:
     assert not list(copies.folder.glob(f"{keys[4]}.*"))
 
 
-def test_forgetting_and_switching_off_delete(copies: Copies, cohort: Cohort) -> None:
+def test_forgetting_and_switching_off_delete(copies, cohort):
     copies.forget(KEY)
     assert list(copies.folder.iterdir()) == []
     with pytest.raises(InputError, match="not there"):
@@ -178,7 +176,7 @@ def test_forgetting_and_switching_off_delete(copies: Copies, cohort: Cohort) -> 
 
 
 @pytest.mark.parametrize("damage", ['{"name": 3}', "{"])
-def test_what_is_damaged_is_not_offered_and_does_not_cost_the_subjects(copies: Copies, damage: str) -> None:
+def test_what_is_damaged_is_not_offered_and_does_not_cost_the_subjects(copies, damage):
     copies.folder.joinpath(ABOUT).write_text(damage)
     assert copies.listed() == []
     assert copies.folder.joinpath(PROJECT).exists()
@@ -187,9 +185,7 @@ def test_what_is_damaged_is_not_offered_and_does_not_cost_the_subjects(copies: C
 
 
 @pytest.mark.parametrize("name", [ABOUT, PROJECT])
-def test_what_cannot_be_read_for_a_while_is_there_afterwards(
-    copies: Copies, cohort: Cohort, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_what_cannot_be_read_for_a_while_is_there_afterwards(copies, monkeypatch, name):
     opened = os.open
 
     def failing(path: Path, *arguments: int, **named: int) -> int:
@@ -208,7 +204,7 @@ def test_what_cannot_be_read_for_a_while_is_there_afterwards(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="other systems have other links and pipes")
-def test_a_folder_that_is_a_link_is_left_alone(tmp_path: Path, cohort: Cohort) -> None:
+def test_a_folder_that_is_a_link_is_left_alone(tmp_path, cohort):
     elsewhere = tmp_path / "elsewhere"
     Copies(elsewhere).save(KEY, cohort, SETTINGS, {})
     elsewhere.chmod(0o755)
@@ -227,26 +223,24 @@ def test_a_folder_that_is_a_link_is_left_alone(tmp_path: Path, cohort: Cohort) -
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("suffix", [".biobgt", ".json"])
 @pytest.mark.parametrize("what", ["pipe", "link", "folder"])
-def test_what_is_no_regular_file_of_ours_is_neither_waited_for_nor_touched(
-    tmp_path: Path, cohort: Cohort, suffix: str, what: str
-) -> None:
-    folder, other = tmp_path / "autosave", OTHER
-    for key in (KEY, other):
-        Copies(folder).save(key, cohort, SETTINGS, {})
-    strange = folder / f"{other}{suffix}"
+def test_what_is_no_regular_file_of_ours_is_neither_waited_for_nor_touched(tmp_path, cohort, suffix, what):
+    copies = Copies(tmp_path / "autosave")
+    for key in (KEY, OTHER):
+        copies.save(key, cohort, SETTINGS, {})
+    strange = copies.folder / f"{OTHER}{suffix}"
     real = strange.rename(tmp_path / "real")
     make = {"pipe": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to(real)}
     make[what](strange)
-    (folder / f"notes{suffix}").write_text("of somebody else")
-    assert [copy.key for copy in Copies(folder).listed()] == [KEY]
+    (copies.folder / f"notes{suffix}").write_text("of somebody else")
+    assert [copy.key for copy in copies.listed()] == [KEY]
     with pytest.raises(InputError):
-        Copies(folder).open(other)
-    Copies(folder).switch(on=False)
-    assert sorted(path.name for path in folder.iterdir()) == sorted([strange.name, f"notes{suffix}", "off"])
+        copies.open(OTHER)
+    copies.switch(on=False)
+    assert sorted(path.name for path in copies.folder.iterdir()) == sorted([strange.name, f"notes{suffix}", "off"])
     assert real.exists()
 
 
-def test_a_date_in_the_future_is_today_s(copies: Copies, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_date_in_the_future_is_today_s(copies, monkeypatch):
     for path in copies.folder.iterdir():
         os.utime(path, (time.time() + 1e9, time.time() + 1e9))
     (copy,) = copies.listed()
@@ -257,6 +251,6 @@ def test_a_date_in_the_future_is_today_s(copies: Copies, monkeypatch: pytest.Mon
     assert list(copies.folder.iterdir()) == []
 
 
-def test_where_copies_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_copies_lie(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert Copies().folder == tmp_path / "biobgt" / "autosave"

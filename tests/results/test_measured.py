@@ -58,33 +58,6 @@ class Watched:
         self.left.append(key.name)
 
 
-QUESTIONS = {
-    "connectivity": lambda one: one.connectivity(),
-    "pearson": lambda one: one.pearson(),
-    "graph": lambda one: one.graph(),
-    "hubs": lambda one: one.hubs("remove"),
-    "table": lambda one: one.hub_table(OPTIONS),
-    "correlation": lambda one: one.hub_correlation(OPTIONS, "degree"),
-    "sweep": lambda one: one.hub_sweep("remove", ("degree",), (0.5, 2.0)),
-    "curves": lambda one: one.hub_curves(OPTIONS, MEASURES),
-    "story": lambda one: one.explain_region(OPTIONS, 3),
-    "own agreement": lambda one: one.own_agreement("remove"),
-    "mean connectivity": lambda one: one.mean_connectivity(),
-}
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_a_result_is_measured_once(cohort, question):
-    watch = Watched()
-    one = Measured(cohort, watch=watch).of(cohort.ids[0])
-    first = QUESTIONS[question](one)
-    n_measured = len(watch.entered)
-    assert n_measured == len(watch.left) > 0
-    assert QUESTIONS[question](one) is first
-    assert QUESTIONS[question](Measured(cohort, one.store, watch).of(cohort.ids[0])) is first, "the caller's store"
-    assert len(watch.entered) == n_measured
-
-
 def test_what_a_result_does_not_depend_on_does_not_measure_it_again(cohort):
     watch = Watched()
     whole = Measured(cohort, watch=watch)
@@ -164,6 +137,7 @@ def test_name_and_arguments_with_defaults_and_the_named_part_of_options_are_the_
     assert first == [HubOptions(2.0), 2, False]
     assert type(first[0]) is HubOptions
     assert answer(one, options=HubOptions(2.0), number=2, loud=False) is first
+    assert answer(Measured(cohort, one.store).of(cohort.ids[0]), HubOptions(2.0)) is first, "the caller's store"
     assert one.recall(answer, HubOptions(2.0)) is first
     assert not one.is_kept(answer, HubOptions(2.0), loud=True)
     assert not one.of(cohort.ids[1]).is_kept(answer, HubOptions(2.0))
@@ -172,7 +146,7 @@ def test_name_and_arguments_with_defaults_and_the_named_part_of_options_are_the_
     assert (key.name, key.doing, key.most) == ("answer", "Counting…", 1)
     answer(one, HubOptions(2.0), 3)
     assert answer(one, HubOptions(2.0)) is not first, "dropped, and measured again"
-    assert watch.entered == ["answer"] * 3
+    assert watch.entered == watch.left == ["answer"] * 3
     for wrong in ((), (HubOptions(), 1, True)):
         with pytest.raises(TypeError):
             answer(one, *wrong)
