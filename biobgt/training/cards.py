@@ -21,29 +21,14 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.cohort import Cohort, average_by_person, people_in_order
 from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.groups.compare import PERMUTATIONS
-from biobgt.groups.design import (
-    LEAST_DEGREES,
-    coded,
-    covariates_of,
-    design_matrix,
-    overall_connectivity,
-)
+from biobgt.groups.design import LEAST_DEGREES, coded, covariates_of, design_matrix, overall_connectivity
 from biobgt.groups.permutation import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.network import BioBGT
 from biobgt.model.out_of_distribution import TrainingRanges, fingerprints, id_hashes, scan_measures
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import (
-    CARD,
-    FINGERPRINTS,
-    GROUPS,
-    SPREAD_FILE,
-    TESTS,
-    WEIGHTS,
-    load_card,
-    weights_file,
-)
+from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, SPREAD_FILE, TESTS, WEIGHTS, load_card, weights_file
 from biobgt.modules.partition import module_blocks
 from biobgt.training.card_text import CardText, say
 from biobgt.training.cohorts import DATASETS, JoinedCohorts, folds_words
@@ -178,10 +163,7 @@ def write_model(
 
 
 def _limits(
-    cohort: Cohort,
-    preset: Preset,
-    attention: Mapping[str, float | None],
-    calibration: Mapping[str, float | None],
+    cohort: Cohort, preset: Preset, attention: Mapping[str, float | None], calibration: Mapping[str, float | None]
 ) -> list[str]:
     """What a user must know before believing the model: its purpose, its cohort, its attention, its probabilities."""
     found, asked = [NOT_A_DIAGNOSIS, *DATASETS[cohort.name].limits], preset.start_contrast
@@ -351,11 +333,7 @@ def measured(
 
 
 def measure_again(
-    folder: Path,
-    cohort: Cohort,
-    data: LabelledGraphs,
-    attention: NDArray[np.float32],
-    contrasts: NDArray[np.float64],
+    folder: Path, cohort: Cohort, data: LabelledGraphs, attention: NDArray[np.float32], contrasts: NDArray[np.float64]
 ) -> None:
     """Write the tests of a model's groups and the spread of their people anew, from its attention.
 

@@ -229,10 +229,7 @@ def _ask(
 
 
 def _described(
-    probabilities: NDArray[np.float64],
-    warned: NDArray[np.bool_],
-    before: NDArray[np.int64],
-    groups: Sequence[str],
+    probabilities: NDArray[np.float64], warned: NDArray[np.bool_], before: NDArray[np.int64], groups: Sequence[str]
 ) -> dict[str, Any]:
     """What was said of the same subjects in one kind of recording.
 

@@ -29,16 +29,7 @@ from biobgt.data.simulate import simulate_progression, vulnerability
 from biobgt.model.presets import FOLDS
 from biobgt.readers import ReadOptions
 from biobgt.readers.fetch import find_cohort
-from biobgt.training.options import (
-    ABIDE,
-    ADSIM,
-    CNI_ADHD,
-    CROSS_VALIDATION,
-    OFFICIAL,
-    PROTOCOLS,
-    RANDOM,
-    SITES,
-)
+from biobgt.training.options import ABIDE, ADSIM, CNI_ADHD, CROSS_VALIDATION, OFFICIAL, PROTOCOLS, RANDOM, SITES
 from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
 
 
@@ -323,8 +314,5 @@ def _official_split(cohort: Cohort, groups: list[str], scans: list[str], *, seed
         seed=seed,
     )[0]
     return Split(
-        name=OFFICIAL,
-        train=own[np.concatenate([inner.train, inner.validation])],
-        validation=own[inner.test],
-        test=test,
+        name=OFFICIAL, train=own[np.concatenate([inner.train, inner.validation])], validation=own[inner.test], test=test
     )

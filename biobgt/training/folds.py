@@ -620,11 +620,7 @@ def check_same_attention(attention: NDArray[np.float32], data: LabelledGraphs, k
 
 
 def write_group_tests(
-    folder: Path,
-    cohort: Cohort,
-    data: LabelledGraphs,
-    attention: NDArray[np.float32],
-    contrasts: NDArray[np.float64],
+    folder: Path, cohort: Cohort, data: LabelledGraphs, attention: NDArray[np.float32], contrasts: NDArray[np.float64]
 ) -> pd.DataFrame:
     """Write the tests of a model's groups, and how their people spread around the mean attention; return the tests.
 

@@ -115,9 +115,7 @@ class EvaluationOptions(_SeedOptions, _PresetOptions):
     """How a preset is evaluated."""
 
     protocol: Evaluated = option(
-        RANDOM,
-        title="Protocol",
-        help=" ".join(f"{key}: {PROTOCOLS[key].help}." for key in get_args(Evaluated)),
+        RANDOM, title="Protocol", help=" ".join(f"{key}: {PROTOCOLS[key].help}." for key in get_args(Evaluated))
     )
     splits: int = option(
         FOLDS,

@@ -18,13 +18,7 @@ from assets.studies.attention_systems import mean_attention
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.data.cohort import Cohort
-from biobgt.model.benchmark.systems import (
-    NETWORK_TRAINING,
-    BioBGTSystem,
-    NetworkSystem,
-    System,
-    benchmark_systems,
-)
+from biobgt.model.benchmark.systems import NETWORK_TRAINING, BioBGTSystem, NetworkSystem, System, benchmark_systems
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
 from biobgt.training.evaluation import _check_possible, fit_system, graphs_for, inputs_of, read_results, run_benchmark
@@ -114,10 +108,7 @@ def test_a_system_that_could_not_be_built_is_told_with_its_reason(
 
 
 def test_impossible_rows_cannot_be_written(
-    graphs: Callable[[Preset], LabelledGraphs],
-    splits: Splits,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    graphs: Callable[[Preset], LabelledGraphs], splits: Splits, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     published = {"accuracy": 0.7106, "sensitivity": 0.8904, "specificity": 0.8424}  # BioBGT's row on ADHD-200
     with pytest.raises(ValueError, match=r"An accuracy of 0\.711 cannot be"):
@@ -284,9 +275,7 @@ def test_attention_on_test_subjects_is_the_mean_of_single_ones(
     assert found.mean() == pytest.approx(own, abs=0.03)
 
 
-def test_a_network_without_attention_is_told(
-    graphs: Callable[[Preset], LabelledGraphs],
-) -> None:
+def test_a_network_without_attention_is_told(graphs: Callable[[Preset], LabelledGraphs]) -> None:
     system = SYSTEMS["braingb-gcn"]
     assert isinstance(system, NetworkSystem)
     data = graphs(inputs_of(system))

@@ -153,10 +153,7 @@ def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[Bio
 def test_probabilities_are_steady_under_noise_once_its_directions_are_removed() -> None:
     # Patients are controls with weaker connections everywhere: strength is all there is to learn.
     plain = planted_cohort(30, difference=0.0, seed=1)
-    cohort = replace(
-        plain,
-        subjects=tuple(add_noise(one, 0.4, seed=1) if one.group == "ASD" else one for one in plain),
-    )
+    cohort = replace(plain, subjects=tuple(add_noise(one, 0.4, seed=1) if one.group == "ASD" else one for one in plain))
     data = label_graphs(cohort, PRESET)
     moved = {}
     for directions in (0, 1, 4):

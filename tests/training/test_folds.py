@@ -87,11 +87,7 @@ def test_embedding_contrast_against_loops(data: LabelledGraphs, trained: Trained
 
 
 def test_finished_folds_are_kept_and_the_unfinished_one_goes_on(
-    data: LabelledGraphs,
-    splits: Splits,
-    trained: TrainedEnsemble,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    data: LabelledGraphs, splits: Splits, trained: TrainedEnsemble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(Exception):  # noqa: N818 - what happens, not what went wrong
         pass

@@ -19,15 +19,7 @@ from assets.studies.citation_training import (
     read_citations,
     sparse_walk_returns,
 )
-from assets.studies.node_networks import (
-    NodeBioBGT,
-    NodeGAT,
-    NodeGraph,
-    NodeLinear,
-    NodeNetwork,
-    NodeSAT,
-    attend,
-)
+from assets.studies.node_networks import NodeBioBGT, NodeGAT, NodeGraph, NodeLinear, NodeNetwork, NodeSAT, attend
 from biobgt.base.errors import InputError
 from biobgt.model.benchmark.networks import DenseAttention, _random_walk_returns
 from biobgt.model.network import FunctionalModuleAttention, ModuleExtractor

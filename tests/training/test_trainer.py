@@ -93,12 +93,7 @@ def test_a_killed_run_ends_as_if_nothing_had_happened(
     torch.manual_seed(99)  # whatever the new process has drawn before
     seen: list[int] = []
     resumed = _train(
-        data,
-        preset,
-        seed=3,
-        folder=tmp_path,
-        resume=True,
-        progress=lambda epoch: seen.append(epoch.epoch),
+        data, preset, seed=3, folder=tmp_path, resume=True, progress=lambda epoch: seen.append(epoch.epoch)
     )
     assert seen == list(range(killed_after + 1, 5))
     for key, value in model.state_dict().items():

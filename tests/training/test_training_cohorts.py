@@ -343,10 +343,7 @@ def test_parts_cannot_be_changed() -> None:
 
 def test_joined_cohorts_name_controls_by_their_study_and_keep_people_together(both: JoinedCohorts) -> None:
     assert both.whole.name == "abide+adsim"
-    assert both.readouts == (
-        ("NC (ABIDE)", "ASD (ABIDE)"),
-        ("NC (simulated)", "ASD (simulated)", "MCI (simulated)"),
-    )
+    assert both.readouts == (("NC (ABIDE)", "ASD (ABIDE)"), ("NC (simulated)", "ASD (simulated)", "MCI (simulated)"))
     assert both.whole.ids[0] == "abide_NC-0"
     assert both.parts[1].ids[0] == "abide_NC-0_ses-adsim"
     assert len(set(both.whole.persons)) == 24  # 16 of both cohorts, 8 of the second alone
