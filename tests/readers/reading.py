@@ -9,7 +9,7 @@ import numpy as np
 import openpyxl
 import pytest
 
-from biobgt import ChoiceNeeded, InputError, read_cohort
+from biobgt import ChoiceNeeded, Cohort, InputError, read_cohort
 
 
 def refused(sentence: str, read: Callable, *asked: object, **how: object) -> None:
@@ -23,6 +23,11 @@ def question(path: Path, **how: object) -> ChoiceNeeded:
     with pytest.raises(ChoiceNeeded) as caught:
         read_cohort(path, **how)
     return caught.value
+
+
+def reasons(cohort: Cohort) -> dict[str, str]:
+    """Why each file that was refused was refused."""
+    return {one.file: one.reason for one in cohort.refused}
 
 
 def save_table(path: Path, n_regions: int = 3, seed: int = 0) -> Path:
