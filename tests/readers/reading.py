@@ -1,6 +1,7 @@
 """What tests of the readers share: how a refusal is told, and small files to read."""
 
 import io
+import os
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,8 @@ import openpyxl
 import pytest
 
 from biobgt import ChoiceNeeded, Cohort, InputError, read_cohort
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 
 
 def refused(sentence: str, read: Callable, *asked: object, **how: object) -> None:

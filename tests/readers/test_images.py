@@ -1,5 +1,7 @@
 """4-D images to series, with label images, atlas coordinates and fMRIPrep confounds."""
 
+import gzip
+import os
 import shutil
 from dataclasses import asdict
 from importlib.resources import files
@@ -9,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from nilearn.maskers import NiftiSpheresMasker
-from reading import refused
+from reading import needs_pipes, reasons, refused, save_table
 
 from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
 from biobgt.base.limits import Limits
-from biobgt.data.atlas import BUNDLED, Atlas
+from biobgt.data.atlas import BUNDLED, Atlas, numbered_atlas
 from biobgt.readers import foreign_images as image_series
 from biobgt.readers.formats import read_file
 
@@ -250,3 +252,74 @@ def test_an_image_that_reaches_no_sphere_is_refused_before_nilearn_sees_it(tmp_p
     monkeypatch.setattr(image_series, "_run", None)
     options = {**asdict(ImageOptions()), "coordinates": [[500, 0, 0], [-30, -40, -30]], "root": str(tmp_path)}
     refused("1 of 2 spheres are empty, as they lie outside the image", image_series.read_nifti, path, options, Limits())
+
+
+@pytest.fixture
+def small(tmp_path):
+    """An image of whole numbers as bytes, which tests damage, and how it is read: by labels of its own."""
+    save_image(tmp_path / "x.nii", np.ones((6, 5, 4, 10), np.int16))
+    data = np.ones((6, 5, 4), np.int16)
+    data[3:] = 2
+    return bytearray((tmp_path / "x.nii").read_bytes()), {"labels": save_image(tmp_path / "small labels.nii", data)}
+
+
+@pytest.mark.parametrize(
+    ("shape", "name", "sentence"),
+    [
+        ((900, 900, 900, 2), "x.nii", "its header declares 2,916,000,000 bytes and the file has"),
+        ((30_000, 30_000, 30_000, 2), "x.nii", "BIOBGT_MAX_VOXELS"),
+        ((500, 500, 500, 5), "x.nii.gz", "BIOBGT_MAX_RATIO"),
+    ],
+)
+def test_an_image_that_declares_more_than_its_file_has_takes_no_memory(tmp_path, small, shape, name, sentence):
+    content, options = small
+    content[42:50] = np.array(shape, "<i2").tobytes()  # dim[1] to dim[4]
+    packed = name.endswith("gz")
+    (tmp_path / name).write_bytes(gzip.compress(content + bytes(2**27), 9) if packed else content)
+    refused(sentence, read_image, tmp_path / name, **options)
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        (40, b"\xff\xff"),
+        (70, b"\x00\x00"),
+        (70, b"\x80\x00"),
+        (108, b"\x00\x00\x80\x7f"),
+        (123, b"\xff"),
+        (254, b"\xff\x7f"),
+        (0, b"\x00"),
+        (344, b"ni1\x00"),
+    ],
+    ids=["dimensions", "no type", "colours", "offset", "unit", "code", "length", "pair"],
+)
+def test_damaged_headers_of_images_get_a_sentence_or_are_read(tmp_path, small, where, what):
+    content, options = small
+    content[where : where + len(what)] = what
+    (tmp_path / "x.nii").write_bytes(content)
+    files = [save_table(tmp_path / "good.csv", 2), tmp_path / "x.nii"]
+    cohort = read_cohort(files, atlas=numbered_atlas(2), options=ReadOptions(image=ImageOptions(**options)))
+    assert "good" in cohort.ids
+    assert not any("fault of this program" in reason for reason in reasons(cohort).values())
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 1e30, 2.5])
+def test_labels_that_are_no_whole_numbers_get_a_sentence(tmp_path, small, value):
+    data = np.ones((6, 5, 4), np.float32)
+    data[3:] = value
+    labels = save_image(tmp_path / "l.nii", data)
+    refused("must hold a whole number for each region", read_image, tmp_path / "x.nii", labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("put", "sentence"),
+    [
+        (lambda path: path.symlink_to("/etc/passwd"), "link that leads out of the folder"),
+        pytest.param(lambda path: os.mkfifo(path), r"confounds_timeseries\.tsv' are no file", marks=needs_pipes),
+    ],
+    ids=["link", "pipe"],
+)
+def test_confounds_that_are_links_out_of_the_folder_or_pipes_are_not_read(tmp_path, small, put, sentence):
+    path = (tmp_path / "x.nii").rename(tmp_path / "sub-01_task-rest_desc-preproc_bold.nii")
+    put(tmp_path / "sub-01_task-rest_desc-confounds_timeseries.tsv")
+    refused(sentence, read_image, path, confounds="simple", **small[1])

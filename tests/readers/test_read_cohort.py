@@ -6,19 +6,17 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import nibabel
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
-from reading import as_text, question, refused, save_table
+from reading import as_text, needs_pipes, question, refused, save_table
 
-from biobgt import ChoiceNeeded, ImageOptions, ReadOptions, read_cohort
+from biobgt import ChoiceNeeded, ReadOptions, read_cohort
 from biobgt.base.errors import Refusal
 from biobgt.data.atlas import numbered_atlas
 from biobgt.readers import stream_subjects
 from biobgt.readers.discover import FoundFile, subject_ids
-from biobgt.readers.formats import read_file
 from biobgt.readers.recognise import folders_above, label_table_beside
 
 
@@ -402,9 +400,6 @@ def test_the_archive_and_the_release_agree(shared_data):
         np.testing.assert_allclose(archive[subject.id].series, standardised, atol=5e-3)
 
 
-needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-
-
 REGIONS = "index\tlabel\n1\tleft\n2\tright\n3\tmiddle\n"
 
 
@@ -424,18 +419,6 @@ def test_pipes_are_refused_without_waiting_for_a_writer(tmp_path, rng):
 def test_a_pipe_that_is_named_as_archive_is_refused(tmp_path):
     os.mkfifo(tmp_path / "evil.zip")
     refused(r"'evil\.zip' is a folder, a pipe or a device", read_cohort, tmp_path / "evil.zip")
-
-
-@needs_pipes
-def test_confounds_that_are_a_pipe_are_refused(tmp_path, rng):
-    name, affine = "sub-01_task-rest_desc-preproc_bold.nii", np.eye(4)
-    labels = np.ones((4, 4, 4), np.int16)
-    labels[2:] = 2
-    nibabel.save(nibabel.Nifti1Image(rng.standard_normal((4, 4, 4, 9)), affine), tmp_path / name)
-    nibabel.save(nibabel.Nifti1Image(labels, affine), tmp_path / "labels.nii")
-    os.mkfifo(tmp_path / "sub-01_task-rest_desc-confounds_timeseries.tsv")
-    options = ImageOptions(labels=tmp_path / "labels.nii", confounds="simple")
-    refused(r"confounds_timeseries\.tsv' are no file", read_file, tmp_path / name, ReadOptions(image=options))
 
 
 @pytest.mark.parametrize("place", ["atlases", "atlases/deeper"])
