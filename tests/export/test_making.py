@@ -179,25 +179,8 @@ def test_options_that_cannot_be_end_with_a_sentence(measured, figure, options, w
         _make_figure(measured, FigureRequest(figure, DEMO, subject, options=OPTIONS.get(figure, {}) | options))
 
 
-@pytest.mark.parametrize(("subject", "word"), [(None, "name the subject"), ("nobody", "nobody")])
-def test_a_figure_of_nobody_ends_with_a_sentence(measured, subject, word):
-    with pytest.raises(InputError, match=word):
-        _make_figure(measured, FigureRequest("hub_curves", DEMO, subject))
-
-
 @pytest.mark.parametrize("figure", ["region_surroundings", "modularity_against_chance"])
 def test_a_graph_without_connections_ends_with_a_sentence(measured, figure):
     settings = ConnectomeSettings(threshold="absolute", level=1.0)
     with pytest.raises(InputError, match="no connection left"):
         _make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, settings))
-
-
-def test_options_are_read_as_the_command_line_has_them():
-    sweep, curves = all_figures()["gamma_sweep"].takes, all_figures()["hub_curves"].takes
-    assert sweep.read_text("gammas=0.1,1", of="It") == ("gammas", (0.1, 1.0))
-    assert curves.read_text("group=true", of="It") == ("group", True)
-    assert curves.read_text("gamma=3", of="It") == ("gamma", 3.0)
-    assert curves.read_text("measures=degree,closeness", of="It") == ("measures", ("degree", "closeness"))
-    for text in ("gamma=many", "group=yes", "colour=red", "gamma"):
-        with pytest.raises(InputError):
-            curves.read_text(text, of="It")
