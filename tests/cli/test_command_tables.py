@@ -7,7 +7,6 @@ of groups.
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,88 +27,56 @@ _HUBS = ("region", *_COMPARED, *(f"{measure}_hub" for measure in _COMPARED))
 _GROUP_HUBS = ("group", "region", "node_entanglement_mean", "node_entanglement_sd")
 _MODULES = ("region", "module", "participation", "role")
 _EFFECTS = ("feature", "mean_NC", "mean_AD", "d", "p", "p_family", "q", "covariates")
+_OF_MODULES = ("module_groups.csv", "module_summary.csv", "module_settings.csv")
+_COMPARE = "compare {data} --groups NC AD --permutations 200"
 _ONE_PERSON = "{data}/raw/abide --pattern NYU_0050952*"
 
 
-@dataclass(frozen=True)
-class Command:
-    """What is typed, without ``--out``, and which of the tables it writes are kept.
-
-    Attributes
-    ----------
-    typed : str
-        ``{data}`` is the folder of the demo's files, or of the real cohorts.
-    tables : mapping of str to tuple of str
-        Paths in the folder of results, with the columns to keep; none named: all. The path '' is the result itself,
-        where it is one table and not a folder.
-    """
-
-    typed: str
-    tables: Mapping[str, tuple[str, ...]]
-
-    def run(self, data: Path, out: Path) -> dict[str, pd.DataFrame]:
-        """Run it; the tables to keep, by path, with every cell as the text that was written.
-
-        Parameters
-        ----------
-        data, out : Path
-            Folder that the command reads, and folder or table that it writes.
-        """
-        run(*self.typed.format(data=data).split(), "--out", str(out))
-        return {name: _columns(read_cells(out / name), columns) for name, columns in self.tables.items()}
-
-
-COMMANDS: dict[str, dict[str, Command]] = {
+# What is typed, without ``--out``, and the tables to keep of what it writes, with the columns to keep; none named: all.
+# ``{data}`` is the folder of the demo's files, or of the real cohorts; the path '' is a result that is one table.
+COMMANDS: dict[str, dict[str, tuple[str, Mapping[str, tuple[str, ...]]]]] = {
     DEMO: {
-        "hubs": Command(
-            "hubs {data} --workers 1",
+        "hubs": (
+            "hubs {data}",
             {
                 "hubs/sim-AD-001.csv": _EVERY_HUB,
                 "hub_groups.csv": _GROUP_HUBS,
-                "hub_agreement.csv": (),
-                "hub_agreement_summary.csv": (),
-                "hub_settings.csv": (),
+                **dict.fromkeys(("hub_agreement.csv", "hub_agreement_summary.csv", "hub_settings.csv"), ()),
             },
         ),
-        "modules": Command(
-            "modules {data} --workers 1",
-            {
-                "modules/sim-AD-001.csv": (),
-                "modules/sim-NC-002.csv": (),
-                "module_groups.csv": (),
-                "module_summary.csv": (),
-                "module_settings.csv": (),
-            },
+        "modules": (
+            "modules {data}",
+            dict.fromkeys((*(f"modules/sim-{one}.csv" for one in ("AD-001", "NC-002")), *_OF_MODULES), ()),
         ),
-        "compare_blocks": Command(
-            "compare {data} --groups NC AD --permutations 200 --workers 1", {"compare_fc-blocks.csv": ()}
-        ),
-        "compare_segregation": Command(
-            "compare {data} --groups NC AD --of segregation --permutations 200 --workers 1",
-            {"compare_segregation.csv": ()},
-        ),
-        "compare_hubs": Command(
-            "compare {data} --groups NC AD --of hubs --permutations 200 --workers 1", {"compare_hubs.csv": _EFFECTS}
-        ),
-        "compare_modules": Command(
-            "compare {data} --groups NC AD --of modules --permutations 200 --workers 1",
+        "compare_blocks": (_COMPARE, {"compare_fc-blocks.csv": ()}),
+        "compare_segregation": (f"{_COMPARE} --of segregation", {"compare_segregation.csv": ()}),
+        "compare_hubs": (f"{_COMPARE} --of hubs", {"compare_hubs.csv": _EFFECTS}),
+        "compare_modules": (
+            f"{_COMPARE} --of modules",
             {"compare_modules.csv": (), "compare_modules_regions.csv": ()},
         ),
-        "predictions.csv": Command("predict {data} --model adsim-aal90 --device cpu", {"": ()}),
+        "predictions.csv": ("predict {data} --model adsim-aal90", {"": ()}),
     },
     RAW: {
-        "hubs": Command(f"hubs {_ONE_PERSON} --workers 1", {"hubs/NYU_0050952.csv": _HUBS, "hub_agreement.csv": ()}),
-        "modules": Command(
-            f"modules {_ONE_PERSON} --workers 1", {"modules/NYU_0050952.csv": _MODULES, "module_summary.csv": ()}
-        ),
-        "compare_blocks": Command(
+        "hubs": (f"hubs {_ONE_PERSON}", {"hubs/NYU_0050952.csv": _HUBS, "hub_agreement.csv": ()}),
+        "modules": (f"modules {_ONE_PERSON}", {"modules/NYU_0050952.csv": _MODULES, "module_summary.csv": ()}),
+        "compare_blocks": (
             "compare {data}/raw/abide --phenotypes {data}/abide_phenotypes.csv --groups NC ASD --covariate none"
-            " --permutations 200 --workers 1",
+            " --permutations 200",
             {"compare_fc-blocks.csv": ()},
         ),
-        "predictions.csv": Command(f"predict {_ONE_PERSON} --model abide-cc200 --device cpu", {"": ()}),
+        "predictions.csv": (f"predict {_ONE_PERSON} --model abide-cc200", {"": ()}),
     },
 }
+
+
+def written(cohort: str, name: str, data: Path, out: Path) -> dict[str, pd.DataFrame]:
+    """Run a command; the tables to keep, by path, with every cell as the text that was written."""
+    typed, tables = COMMANDS[cohort][name]
+    how = ("--device", "cpu") if typed.startswith("predict") else ("--workers", "1")
+    run(*typed.format(data=data).split(), *how, "--out", str(out))
+    cells = {table: read_cells(out / table) for table in tables}
+    return {table: cells[table][list(columns)] if columns else cells[table] for table, columns in tables.items()}
 
 
 def run(*typed: str) -> None:
@@ -129,10 +96,6 @@ def read_cells(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def _columns(table: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
-    return table[list(columns)] if columns else table
-
-
 def _write_all() -> None:
     with tempfile.TemporaryDirectory() as folder:
         places = {DEMO: draw_demo(Path(folder) / "demo"), RAW: SHARED_DATA}
@@ -140,8 +103,8 @@ def _write_all() -> None:
             if not places[cohort].is_dir():
                 print(f"Left as they are: tables of {cohort}, for {places[cohort]} is not here.")
                 continue
-            for name, command in commands.items():
-                for table, cells in command.run(places[cohort], Path(folder) / "written" / cohort / name).items():
+            for name in commands:
+                for table, cells in written(cohort, name, places[cohort], Path(folder) / cohort / name).items():
                     path = STORED / cohort / name / table
                     path.parent.mkdir(parents=True, exist_ok=True)
                     cells.to_csv(path, index=False, lineterminator="\n")
@@ -152,17 +115,13 @@ LAST_DIGIT = 1.01e-6  # of a prediction, which has six decimals
 REMAKE = "if it is meant to differ, write it again with: python tests/cli/test_command_tables.py"
 
 
-def numbers(cells: pd.Series) -> pd.Series:
-    return pd.to_numeric(cells, errors="coerce")
-
-
 def unequal(found: pd.DataFrame, stored: pd.DataFrame, *, absolute: float = 1e-12) -> list[str]:
     """Cells that differ: numbers by more than the tolerance, all others in any letter."""
     assert list(found.columns) == list(stored.columns)
     assert len(found) == len(stored)
     different = []
     for column in stored:
-        values, expected = numbers(found[column]), numbers(stored[column])
+        values, expected = (pd.to_numeric(table[column], errors="coerce") for table in (found, stored))
         alike = np.isclose(values, expected, rtol=RELATIVE, atol=absolute) | (found[column] == stored[column])
         different += [
             f"{column}, row {row}: {found[column][row]}, not {stored[column][row]}" for row in np.flatnonzero(~alike)
@@ -171,7 +130,7 @@ def unequal(found: pd.DataFrame, stored: pd.DataFrame, *, absolute: float = 1e-1
 
 
 def check(cohort: str, name: str, data: Path, out: Path) -> None:
-    for table, found in COMMANDS[cohort][name].run(data, out).items():
+    for table, found in written(cohort, name, data, out).items():
         path = STORED / cohort / name / table
         absolute = LAST_DIGIT if name == "predictions.csv" else 1e-12
         different = unequal(found, read_cells(path), absolute=absolute)

@@ -12,11 +12,9 @@ import pytest
 from ended_jobs import refused
 
 from biobgt.base.errors import ChoiceNeeded, InputError
-from biobgt.base.folders import MANIFEST
 from biobgt.cli import main
-from biobgt.cli.arguments import results_folder
 from biobgt.data.connectivity import brain_graph
-from biobgt.model.pretrained import CARD, WEIGHTS, model_folder
+from biobgt.model.pretrained import WEIGHTS, model_folder
 
 
 @pytest.fixture
@@ -60,21 +58,10 @@ def test_a_terminal_that_knows_only_ascii_gets_the_table(monkeypatch, simulated)
     assert b"9 subjects" in screen.buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("groups.csv", b"", "'groups.csv' cannot be read. The file is empty."),
-        ("groups.csv", b"\xff\xfe\x00", "'groups.csv' cannot be read. The file begins as Unicode"),
-        ("groups.csv", b"subject\n", "has no rows"),
-        ("groups.xlsx", b"PK\x03\x04junk", "cannot be read as an Excel workbook"),
-    ],
-)
-def test_a_phenotype_table_that_cannot_be_used_is_named(run, simulated, tmp_path, name, content, words):
-    (tmp_path / name).write_bytes(content)
-    refused(run("info", simulated, "--phenotypes", tmp_path / name), words)
-
-
-def test_groups_in_latin_1_are_read(done, simulated, tmp_path):
+def test_a_damaged_table_of_groups_is_named_and_one_in_latin_1_is_read(run, done, simulated, tmp_path):
+    (tmp_path / "groups.csv").write_bytes(b"\xff\xfe\x00")
+    words = "'groups.csv' cannot be read. The file begins as Unicode"
+    refused(run("info", simulated, "--phenotypes", tmp_path / "groups.csv"), words)
     (tmp_path / "groups.csv").write_bytes("subject,group\nsim-NC-001,contrôlé\n".encode("latin-1"))
     ended = done("info", simulated, "--phenotypes", tmp_path / "groups.csv")
     assert "Groups: 1 contrôlé" in ended.out
@@ -139,33 +126,42 @@ def test_a_matrix_beyond_one_has_no_fisher_z_and_no_prediction(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+TRAIN = ("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}")
+EVALUATE = ("evaluate", "--cohort", "folder", "--data", "{study}", "--out", "{out}", "--threads", "1")
+BENCHMARK = ("benchmark", *EVALUATE[1:])
+PREDICT = ("predict", "{one}", "--out", "{out}/p.csv")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("modules", "{one}", "--out", "{out}", "--workers", "0"), ("--workers", "1")),
-        (("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}", "--threads", "0"), ("--threads", "1")),
-        (
-            ("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}", "--seed", "-1"),
-            ("'seed' is -1; it must be 0 or more",),
-        ),
-        (("train", "--cohort", "folder", "--data", "{one}", "--out", "{out}"), ("at least two groups",)),
-        (("predict", "{one}", "--out", "{out}/p.csv", "--model", "mine"), ("There is no model 'mine'",)),
-        (("predict", "{one}", "--out", "{out}/p.csv", "--model", "x", "--device", "meta"), ("no device 'meta'",)),
-        (("predict", "{one}", "--out", "{out}/p.txt", "--model", "x"), ("a .csv file", "not 'p.txt'")),
-        (("predict", "{one}", "--out", "{out}/p.csv", "--model", "abide-cc200"), ("trained on atlas cc200",)),
+        (("demo", "cancer", "--out", "{out}"), "There is no demo cohort 'cancer'."),
+        (("info", "{study}", "--atlas", "cc200"), "the chosen atlas has 200 regions"),
+        (("info", "{study}", "--phenotypes", "none.csv"), "There is no phenotype table 'none.csv'."),
+        (("connectome", "{one}", "--out", "{out}", "--threshold", "proportional", "--level", "3"), "keeps a share"),
+        (("connectome", "{one}", "--out", "{one}"), "cannot be made"),
+        (("hubs", "{one}", "--out", "{out}", "--seed", "-1"), "The option 'seed' is -1"),
+        (("hubs", "{one}", "--out", "{out}", "--nulls", "-1"), "The option 'nulls' is -1"),
+        (("modules", "{one}", "--out", "{out}", "--workers", "0"), "--workers"),
+        ((*TRAIN, "--threads", "0"), "--threads"),
+        ((*TRAIN, "--seed", "-1"), "'seed' is -1; it must be 0 or more"),
+        (TRAIN, "at least two groups"),
+        ((*EVALUATE, "--model", "{out}/nowhere"), "There is no model"),
+        ((*EVALUATE, "--protocol", "sites"), "No site can be left out"),
+        ((*BENCHMARK, "--models", "svm,perceptron"), "There is no model of the benchmark 'perceptron'"),
+        ((*BENCHMARK, "--reference", "nobody"), "There is no model of the benchmark 'nobody'"),
+        ((*PREDICT, "--model", "mine"), "There is no model 'mine'"),
+        ((*PREDICT, "--model", "x", "--device", "meta"), "no device 'meta'"),
+        ((*PREDICT, "--model", "abide-cc200"), "trained on atlas cc200"),
+        (("predict", "{one}", "--out", "{out}/p.txt", "--model", "x"), "not 'p.txt'"),
+        (("predict", "{one}", "--out", "{folder}", "--model", "adsim-aal90"), "is a folder"),
     ],
 )
-def test_options_that_make_no_sense(run, one, tmp_path, arguments, words):
-    out = tmp_path / "deep" / "out"
-    refused(run(*(str(argument).format(one=one, out=out) for argument in arguments)), *words)
-    assert not (tmp_path / "deep").exists()
-
-
-def test_evaluate_looks_for_the_model_before_the_long_work(run, simulated, tmp_path):
-    asked = ("evaluate", "--cohort", "folder", "--data", simulated, "--out", tmp_path / "out", "--threads", 1)
-    refused(run(*asked, "--model", tmp_path / "nowhere"), "There is no model")
-    refused(run(*asked, "--protocol", "sites"), "No site can be left out")
-    assert not (tmp_path / "out").exists()
+def test_what_makes_no_sense_is_one_sentence_and_exit_code_2(run, one, simulated, tmp_path, arguments, words):
+    (tmp_path / "p.csv").mkdir()
+    places = {"one": one, "study": simulated, "out": tmp_path / "deep" / "out", "folder": tmp_path / "p.csv"}
+    refused(run(*(argument.format(**places) for argument in arguments)), words)
+    assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
 
 
 def test_nameless_tables_to_train_on_are_asked_about_and_the_answer_is_taken(run, tmp_path, bold):
@@ -186,28 +182,11 @@ def test_evaluate_runs_in_one_process(run, simulated, tmp_path, monkeypatch):
     refused(run(*asked), "'biobgt evaluate' runs in one process. Start it without torchrun")
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "words"),
-    [
-        (CARD, b"{", "card of model"),
-        (CARD, b"\xff\xfe\x00", "card of model"),
-        (CARD, b"[1]", "is not valid at its top"),
-        (WEIGHTS, b"cut", "SHA-256 differs"),
-        (WEIGHTS, None, "model.safetensors is missing"),
-    ],
-)
-def test_a_damaged_model(run, one, tmp_path, file, content, words):
-    shutil.copytree(model_folder("adsim-aal90"), tmp_path / "mine", ignore=shutil.ignore_patterns("groups.npz"))
-    (tmp_path / "mine" / file).unlink()
-    if content is not None:
-        (tmp_path / "mine" / file).write_bytes(content)
-    refused(run("attention", one, "--model", tmp_path / "mine", "--out", tmp_path / "out"), words)
+def test_a_damaged_model_is_refused(run, one, tmp_path):
+    shutil.copytree(model_folder("adsim-aal90"), tmp_path / "mine")
+    (tmp_path / "mine" / WEIGHTS).write_bytes(b"cut")
+    refused(run("attention", one, "--model", tmp_path / "mine", "--out", tmp_path / "out"), "SHA-256 differs")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_where_a_file_should_be_written(run, one, tmp_path):
-    (tmp_path / "p.csv").mkdir()
-    refused(run("predict", one, "--model", "adsim-aal90", "--out", tmp_path / "p.csv"), "is a folder")
 
 
 def test_something_in_the_way_leaves_all_as_it_was(run, one, tmp_path):
@@ -255,25 +234,6 @@ def test_ctrl_c_in_the_middle_keeps_what_was_there_and_adds_nothing(run, simulat
     assert not (tmp_path / "new").exists()
     assert [path.name for path in (tmp_path / "old").rglob("*")] == ["graphs", "sim-AD-001.csv"]
     assert (tmp_path / "old" / "graphs" / "sim-AD-001.csv").read_text() == "as before"
-
-
-def test_results_replace_older_ones_of_their_name_and_no_others(tmp_path):
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "a.csv").write_text("old")
-    (tmp_path / "tables" / "b.csv").write_text("old")
-    with results_folder(tmp_path, job="tables") as folder:
-        (folder / "tables").mkdir()
-        (folder / "tables" / "a.csv").write_text("new")
-        assert (tmp_path / "tables" / "a.csv").read_text() == "old"
-    assert {path.name: path.read_text() for path in tmp_path.rglob("*.csv")} == {"a.csv": "new", "b.csv": "old"}
-    assert sorted(path.name for path in tmp_path.iterdir()) == [MANIFEST, "tables"]
-
-
-def test_benchmark_names_the_models_there_are_before_the_long_work(run, simulated, tmp_path):
-    asked = ("benchmark", "--cohort", "folder", "--data", simulated, "--out", tmp_path / "out", "--threads", 1)
-    refused(run(*asked, "--models", "svm,perceptron"), "There is no model of the benchmark 'perceptron'. Choose one of")
-    refused(run(*asked, "--reference", "nobody"), "There is no model of the benchmark 'nobody'")
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

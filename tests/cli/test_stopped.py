@@ -107,18 +107,9 @@ def test_a_second_cohort_leaves_no_tables_of_the_first(run, done, small, tmp_pat
 
 
 def test_figures_are_added_to_a_folder(done, small, tmp_path):
+    asked = ("figure", "connectivity_heatmap", small[0], "--atlas", small[1], "--out", tmp_path / "figures")
     for name in ("one", "two", "one"):
-        done(
-            "figure",
-            "connectivity_heatmap",
-            small[0],
-            "--atlas",
-            small[1],
-            "--out",
-            tmp_path / "figures",
-            "--name",
-            name,
-        )
+        done(*asked, "--name", name)
     assert set(_jobs(tmp_path / "figures")) == {"figure one", "figure two"}
     assert {"figures/one.svg", "figures/two.svg"} <= _names(tmp_path / "figures")
 
