@@ -1,6 +1,7 @@
 """The command line run in this process: as a user's, without two seconds of imports each time."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 from ended_jobs import Ended, Run
 
+from biobgt.base.folders import MANIFEST
 from biobgt.cli import main, screen
 from biobgt.data.cohort import Cohort
 from biobgt.readers import read_cohort
@@ -39,6 +41,29 @@ def done(run: Run) -> Run:
         ended = run(*arguments)
         assert ended.code == 0, ended.err
         return ended
+
+    return call
+
+
+@pytest.fixture
+def thrice(done: Run, tmp_path: Path) -> Callable[..., list[int]]:
+    """Run a job without a folder of kept results, with a new one, and again: it writes and prints the same.
+
+    The number of things that each run added to a list comes back.
+    """
+
+    def call(seen: list[object], *asked: object, out: str = "") -> list[int]:
+        results, counts = [], []
+        for name in ("without", "first", "again"):
+            seen.clear()
+            kept = () if name == "without" else ("--results", tmp_path / "kept")
+            ended = done(*asked, *kept, "--out", tmp_path / name / out)
+            files = [path for path in (tmp_path / name).rglob("*") if path.is_file() and path.name != MANIFEST]
+            written = {path.relative_to(tmp_path / name): path.read_bytes() for path in files}
+            results.append((written, ended.out.replace(str(tmp_path / name), "")))
+            counts.append(len(seen))
+        assert results[0] == results[1] == results[2] != ({}, "")
+        return counts
 
     return call
 

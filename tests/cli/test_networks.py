@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from ended_jobs import refused
 
-from biobgt.base.folders import MANIFEST
 from biobgt.cli.subjects import demo
 from biobgt.data import connectivity as connectome
 from biobgt.data.connectivity import brain_graph, fisher_z, subject_connectivity
@@ -142,26 +141,12 @@ def test_hubs_compared_region_by_region(done, small, small_cohort, tmp_path):
 
 
 @pytest.mark.parametrize("of", get_args(Compared))
-def test_a_comparison_is_kept_in_a_folder_and_the_same(done, small, tmp_path, monkeypatch, of):
+def test_a_comparison_is_kept_in_a_folder_and_the_same(thrice, small, monkeypatch, of):
     kept, keep = [], FolderStore.put
-
-    def noted(store, key, result):
-        kept.append(key.name)
-        keep(store, key, result)
-
-    monkeypatch.setattr(FolderStore, "put", noted)
+    monkeypatch.setattr(FolderStore, "put", lambda *given: kept.append(keep(*given)))
     asked = ("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", of, "--permutations", 20)
-    written, screens = [], []
-    for name in ("without", "first", "again"):
-        options = () if name == "without" else ("--results", tmp_path / "kept")
-        kept.clear()
-        ended = done(*asked, *options, "--workers", 1, "--out", tmp_path / name)
-        assert bool(kept) == (name == "first")
-        screens.append(ended.out.replace(str(tmp_path / name), ""))
-        files = {path.name: path.read_bytes() for path in (tmp_path / name).iterdir() if path.name != MANIFEST}
-        written.append(files)
-    assert written[0] == written[1] == written[2] != {}
-    assert screens[0] == screens[1] == screens[2]
+    without, first, again = thrice(kept, *asked, "--workers", 1)
+    assert without == again == 0 < first
 
 
 def test_segregation_is_that_of_each_subject(done, small, small_cohort, tmp_path):
