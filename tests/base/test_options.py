@@ -137,12 +137,9 @@ def test_options_as_the_words_of_a_command():
     assert words[-5:-2] == ["--label", "a b", "--no-wrap"]
 
 
-def test_a_whole_number_will_do_where_a_number_is_asked_for():
-    assert Baking(heat=200, times=(1, 2)) == Baking(heat=200.0, times=(1.0, 2.0))
-
-
 def test_plain_values_are_taken_with_the_defaults_of_all_others():
     assert Sold.from_plain({"eggs": 3}, of="The cake") == Sold(eggs=3)
+    assert Baking(heat=200, times=(1, 2)) == Baking(heat=200.0, times=(1.0, 2.0)), "whole numbers will do"
     with pytest.raises(InputError, match=r"The cake has no option 'price'\. It has: heat, flour"):
         Baking.from_plain({"price": 1.0}, of="The cake")
     with pytest.raises(InputError, match=r"no option 'price'\. It has: none\."):
@@ -211,22 +208,12 @@ def things():
 def test_a_register_is_a_mapping_in_the_order_of_registration():
     register = things()
     assert register.register(Thing("0")) == Thing("0")
-    assert {key: thing.weight for key, thing in register.items()} == {"b": 1, "a": 2, "0": 0}
-    assert list(register) == ["b", "a", "0"]
-    assert len(register) == 3
-    assert "a" in register
+    assert [(key, thing.weight) for key, thing in register.items()] == [("b", 1), ("a", 2), ("0", 0)]
     with pytest.raises(ValueError, match="already"):
         register.register(Thing("a", 9))
     assert register.named("a").weight == 2, "the first stays"
-    with pytest.raises(ValueError, match="already"):
-        Registry("thing", Thing("a"), Thing("a"))
-
-
-def test_an_unknown_key_is_answered_with_what_there_is():
-    with pytest.raises(InputError, match=r"There is no thing 'c'\. Choose one of: b, a\."):
-        things().named("c")
-    with pytest.raises(KeyError):
-        things()["c"]
+    with pytest.raises(InputError, match=r"There is no thing 'c'\. Choose one of: b, a, 0\."):
+        register.named("c")
 
 
 def test_what_is_added_for_a_while_goes_again_whatever_happens():

@@ -35,6 +35,7 @@ def test_results_come_in_order_and_progress_is_told(workers):
     results = map_subjects(double, [3, 1, 2], workers=workers, progress=lambda done, total: seen.append((done, total)))
     assert results == [6, 2, 4]
     assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert map_subjects(double, [], workers=workers) == []
 
 
 def test_bad_input_in_a_worker_keeps_its_sentence():
@@ -42,18 +43,9 @@ def test_bad_input_in_a_worker_keeps_its_sentence():
         map_subjects(partial(operator.truediv, 1), [1, 0], workers=2)
 
 
-def test_a_dask_scheduler_does_the_same():
-    with LocalCluster(n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
-        assert map_subjects(double, [3, 1, 2], scheduler=cluster.scheduler_address) == [6, 2, 4]
-
-
 def test_an_unreachable_scheduler_gets_a_sentence():
     with pytest.raises(InputError, match="was not reached"):
         map_subjects(double, [1, 2], scheduler="tcp://127.0.0.1:9")
-
-
-def test_no_items():
-    assert map_subjects(double, [], workers=4) == []
 
 
 JOB = """
@@ -208,6 +200,13 @@ def scheduler() -> Iterator[str]:
         yield served.scheduler_address
 
 
+def test_a_scheduler_gives_the_same_results_and_the_errors_of_its_workers(scheduler):
+    with workers_of(scheduler, 1):
+        assert map_subjects(double, [3, 1, 2], scheduler=scheduler) == [6, 2, 4]
+        with pytest.raises(TypeError, match="bad operand type"):
+            map_subjects(abs, [1, "x"], scheduler=scheduler)
+
+
 def test_a_worker_that_is_killed_costs_no_subject(scheduler, tmp_path):
     told, seen = [], []
     items = [(str(tmp_path), 0.15, number) for number in range(20)]
@@ -263,11 +262,6 @@ def test_a_subject_that_ends_every_worker_is_named():
         client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
         with pytest.raises(InputError, match="Subject 1 of 1 was given to several workers"):
             _map_on_cluster(end_abruptly, [0], served.scheduler_address)
-
-
-def test_a_sentence_from_a_worker_arrives(scheduler):
-    with workers_of(scheduler, 1), pytest.raises(TypeError, match="bad operand type"):
-        _map_on_cluster(abs, [1, "x"], scheduler)
 
 
 def test_a_scheduler_that_is_killed_ends_the_job_with_a_sentence(tmp_path):

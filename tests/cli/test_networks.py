@@ -95,29 +95,6 @@ def test_networks_compared_adjusted_for_age(done, larger, larger_table, tmp_path
     assert (used["estimator"], used["threshold"], used["labelling"]) == ("fisher-z", "none", "dosenbach")
 
 
-def test_covariates_that_use_up_the_subjects_are_refused_by_name(run, larger, larger_table, tmp_path):
-    ended = run(
-        *("compare", larger, "--phenotypes", larger_table, "--groups", "NC", "AD", "--of", "fc-blocks"),
-        *("--out", tmp_path / "out", "--permutations", 50),
-    )
-    refused(
-        ended,
-        "14 subjects with these covariates leave 5 residual degrees of freedom",
-        "site takes 6 of 14, age takes 1 of 14",
-        "--without site",
-    )
-    assert not (tmp_path / "out").exists()
-
-
-def test_few_subjects_without_covariates_are_told_what_that_means(done, simulated, tmp_path):
-    ended = done(
-        *("compare", simulated, "--groups", "NC", "AD", "--of", "fc-blocks"),
-        *("--out", tmp_path / "out", "--permutations", 50),
-    )
-    assert "only 10 ways to permute the groups, so p cannot be smaller than about 0.1." in ended.out
-    assert "With 4 residual degrees of freedom the effect size d is overstated, by about 25 % on average." in ended.out
-
-
 def test_hubs_compared_region_by_region(done, small, small_cohort, tmp_path):
     ended = done(
         *("compare", small[0], "--atlas", small[1], "--groups", "NC", "AD", "--of", "hubs", "--gamma", 1),

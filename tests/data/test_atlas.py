@@ -303,11 +303,6 @@ def test_its_work_is_among_the_citations_of_a_figure(island, data):
     assert "the 7 regions of Island 7 [@crusoe1719]" in made.methods[0]
 
 
-def test_nothing_is_left_of_it_afterwards(tmp_path):
-    with pytest.raises(InputError, match=r"There is no bundled atlas 'island7'\. Choose one of: cc200, aal90"):
-        load_atlas("island7")
-
-
 SCHAEFER = range(100, 1001, 100)
 WITH_SURFACE = [key for key, about in BUNDLED.items() if about.surface]
 WITH_IMAGE = [key for key, about in BUNDLED.items() if about.image]

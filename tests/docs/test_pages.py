@@ -35,13 +35,6 @@ def test_commands_and_options_in_sentences_exist(line: str) -> None:
     read_command(line, whole=False)
 
 
-def test_examples_of_help_are_read_by_their_commands() -> None:
-    examples = whole_commands(MADE["commands"]())
-    assert len(examples) >= 20
-    for line in examples:
-        read_command(line)
-
-
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize(
     "line", ["biobgt hub study --out x", "biobgt hubs study --out x --gama 1", "biobgt fetch abid"]
