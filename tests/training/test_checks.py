@@ -1,6 +1,7 @@
 """What a card says of noise, motion, the mean of members and the model's parts, on a planted cohort and in words."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,20 +11,21 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from planted_cohort import planted_cohort, small
-from planted_model import train_ensemble
+from planted_cohort import planted_cohort
+from planted_model import PRESET, draw_model
+from safetensors.torch import load_file
+from sklearn.metrics import roc_auc_score
 
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import CORRUPTIONS, add_noise
 from biobgt.model import load_pretrained
 from biobgt.model.inputs import log_connectivity, prepare
-from biobgt.model.network import FADED, BioBGT, noise_directions
+from biobgt.model.network import FADED, noise_directions
 from biobgt.model.out_of_distribution import id_hashes, read_hashes, scan_measures
-from biobgt.model.presets import Preset
 from biobgt.model.pretrained import load_card, load_groups, pretrained_names
+from biobgt.training import checks, folds
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, CardText
-from biobgt.training.cards import write_model
 from biobgt.training.checks import (
     _UNKNOWN,
     NESTED_FILE,
@@ -46,40 +48,19 @@ from biobgt.training.tables import CardTables
 from biobgt.training.trainer import _initialise_readout
 
 Splits = tuple[Split, ...]
-Written = tuple[Path, LabelledGraphs]
-PRESET = small("best", epochs=1, pretrain_steps=2, region_axes=1, region_steps=1)
+STUDIES = Path(__file__).resolve().parents[2] / "assets" / "studies"
 
 
 @pytest.fixture(scope="module")
-def splits(cohort: Cohort) -> Splits:
-    return protocol_splits(cohort, "folds", n=2, seed=0)
+def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The planted model, of which other tests do not see what becomes."""
+    return Path(shutil.copytree(folder, tmp_path_factory.mktemp("checked") / "model"))
 
 
-@pytest.fixture(scope="module")
-def written(cohort: Cohort, splits: Splits, tmp_path_factory: pytest.TempPathFactory) -> Written:
-    folder = tmp_path_factory.mktemp("checked")
-    data = label_graphs(cohort, PRESET)
-    trained = train_ensemble(data, splits, PRESET, folder=folder / "runs", seed=0)
-    linear = {"ridge on Fisher-z correlations": trained.probabilities}
-    write_model(
-        folder / "m",
-        name="m",
-        cohort=cohort,
-        data=data,
-        preset=PRESET,
-        trained=trained,
-        linear=linear,
-        command="biobgt train",
-        seed=0,
-    )
-    return folder / "m", data
-
-
-def test_a_card_gets_ranges_noise_and_motion(written: Written, cohort: Cohort, splits: Splits) -> None:
-    folder, data = written
-    assert load_card(folder)["noise"] is None
-    check_model(folder, cohort, data, seed=0, splits=splits)
-    card, ensemble = load_card(folder), load_pretrained(folder, "cpu")  # valid by the schema
+def test_a_card_gets_ranges_noise_and_motion(model: Path, cohort: Cohort, data: LabelledGraphs, splits: Splits) -> None:
+    assert load_card(model)["noise"] is None
+    check_model(model, cohort, data, seed=0, splits=splits)
+    card, ensemble = load_card(model), load_pretrained(model, "cpu")  # valid by the schema
     expected = np.full(len(cohort), np.nan)
     for member, split in zip(ensemble.members, splits, strict=True):
         with torch.no_grad():
@@ -101,7 +82,7 @@ def test_a_card_gets_ranges_noise_and_motion(written: Written, cohort: Cohort, s
     assert 60 < ranges["effective_timepoints"][0] <= ranges["effective_timepoints"][1] <= 80
     assert 0 < ranges["strength"][0] < ranges["strength"][1] < 1
     assert card["motion"] == {"results": None, "n": 0, "words": _UNKNOWN}
-    readme = (folder / "README.md").read_text()
+    readme = (model / "README.md").read_text()
     assert CardText(card).noise in readme
     assert _UNKNOWN in readme
     assert "| noise alone |" in readme
@@ -117,37 +98,23 @@ def test_a_card_gets_ranges_noise_and_motion(written: Written, cohort: Cohort, s
     assert read_hashes(card["trained_ids"]) == id_hashes(cohort.ids, card["sha256"])
 
 
-def test_other_subjects_are_refused(written: Written, splits: Splits) -> None:
+def test_other_subjects_are_refused(model: Path, splits: Splits) -> None:
     other = planted_cohort(20, seed=5)
     with pytest.raises(InputError, match="was not trained on these subjects"):
-        check_model(written[0], other, label_graphs(other, PRESET), seed=0, splits=splits)
+        check_model(model, other, label_graphs(other, PRESET), seed=0, splits=splits)
 
 
-def test_weights_are_stored_in_half_precision_and_say_the_same(written: Written, monkeypatch) -> None:
-    from safetensors.torch import load_file
-
-    from biobgt.training import folds
-
-    tensors = load_file(written[0] / "model.safetensors")
-    members = load_pretrained(written[0], "cpu").members
+def test_weights_are_stored_in_half_precision_and_say_the_same(model: Path, data: LabelledGraphs, monkeypatch) -> None:
+    tensors = load_file(model / "model.safetensors")
+    members = load_pretrained(model, "cpu").members
     assert all(value.dtype == torch.float32 for member in members for value in member.parameters())
     large = [value for name, value in tensors.items() if name.startswith("member") and value.ndim > 1]
     assert large
     assert all(value.dtype == torch.float16 for value in large)
-    drawn = BioBGT(PRESET, n_regions=written[1].matrices.shape[1], n_groups=2)
-    drawn.standardise(written[1].graphs)
-    assert folds._rounded(drawn, written[1]) is not drawn
+    drawn = draw_model(PRESET, data.graphs)
+    assert folds._rounded(drawn, data) is not drawn
     monkeypatch.setattr(folds, "SAME_ANSWER", 0.0)
-    assert folds._rounded(drawn, written[1]) is drawn, "rounding that changes answers is not kept"
-
-
-def _members(directions: int, data: LabelledGraphs, cohort: Cohort) -> tuple[BioBGT, Preset]:
-    preset = replace(PRESET, noise_directions=directions)
-    torch.manual_seed(0)
-    model = BioBGT(preset, n_regions=data.matrices.shape[1], n_groups=2)
-    model.standardise(data.graphs)
-    _initialise_readout(model, data.graphs, data.parts, device=torch.device("cpu"))
-    return model.eval(), preset
+    assert folds._rounded(drawn, data) is drawn, "rounding that changes answers is not kept"
 
 
 def test_probabilities_are_steady_under_noise_once_its_directions_are_removed() -> None:
@@ -157,7 +124,9 @@ def test_probabilities_are_steady_under_noise_once_its_directions_are_removed() 
     data = label_graphs(cohort, PRESET)
     moved = {}
     for directions in (0, 1, 4):
-        model, preset = _members(directions, data, cohort)
+        preset = replace(PRESET, noise_directions=directions)
+        model = draw_model(preset, data.graphs)
+        _initialise_readout(model, data.graphs, data.parts, device=torch.device("cpu"))
         with torch.no_grad():
             means = [
                 float(model(prepare([add_noise(one, sd, seed=0) for one in plain], preset)).softmax(1)[:, 1].mean())
@@ -190,8 +159,6 @@ def test_motion_alone() -> None:
     assert np.isnan(found[3]).all()
     known = np.isfinite(found).all(axis=1)
     assert known.sum() == 199
-    from sklearn.metrics import roc_auc_score
-
     # Motion is one number, so that out of fold its AUC is nearly that of the number itself.
     assert roc_auc_score(labels[known], found[known, 1]) == pytest.approx(
         roc_auc_score(labels[known], moved[known]), abs=0.03
@@ -206,22 +173,19 @@ def test_motion_alone() -> None:
 
 
 def test_nested_folds_ask_ensembles_that_never_met_the_subject(
-    written: Written, cohort: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path, cohort: Cohort, data: LabelledGraphs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import biobgt.training.checks as nested
-
-    monkeypatch.setattr(nested, "FOLDS", 3)
-    seen = []
-    original = nested.train_members
+    monkeypatch.setattr(checks, "FOLDS", 3)
+    seen, original = [], checks.train_members
 
     def spied(data: LabelledGraphs, *given, **options):
         seen.append(data.subjects)
         return original(data, *given, **options)
 
-    monkeypatch.setattr(nested, "train_members", spied)
-    first = evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=1, seed=0)
+    monkeypatch.setattr(checks, "train_members", spied)
+    first = evaluate_nested(cohort, data, PRESET, folder=tmp_path, n_outer=1, seed=0)
     assert (tmp_path / NESTED_FILE).exists()
-    both = evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=2, seed=0)
+    both = evaluate_nested(cohort, data, PRESET, folder=tmp_path, n_outer=2, seed=0)
     assert len(seen) == 2, "the fold that was there is not done again"
     pd.testing.assert_frame_equal(both[both["fold"] == 1], first)
     outer = protocol_splits(cohort, "folds", n=3, seed=0)
@@ -229,12 +193,12 @@ def test_nested_folds_ask_ensembles_that_never_met_the_subject(
         assert not set(trained_on) & {cohort.ids[row] for row in split.test}
         assert len(trained_on) + len(split.test) == len(cohort)
     assert "subject" not in both.columns
-    card = add_nested(written[0], both)
-    assert load_card(written[0])["nested"] == card["nested"]
+    card = add_nested(model, both)
+    assert load_card(model)["nested"] == card["nested"]
     assert card["nested"]["outer_folds"] == 2
     assert card["nested"]["n"] == len(both) == sum(len(split.test) for split in outer[:2])
     with pytest.raises(InputError, match="of other subjects, settings or another seed"):
-        evaluate_nested(cohort, written[1], PRESET, folder=tmp_path, n_outer=1, seed=1)
+        evaluate_nested(cohort, data, PRESET, folder=tmp_path, n_outer=1, seed=1)
 
 
 def test_words() -> None:
@@ -277,26 +241,15 @@ def test_words() -> None:
 
 
 def test_a_member_warns_by_the_ranges_of_its_own_training_subjects(
-    written: Written, cohort: Cohort, splits: Splits
+    model: Path, cohort: Cohort, data: LabelledGraphs, splits: Splits
 ) -> None:
     scans = [scan_measures(subject) for subject in cohort]
     for row in splits[0].test:
         scans[row] |= {"largest_frame": 99.0}  # so far off, that ranges would show that they were asked
-    ensemble, graphs = load_pretrained(written[0], "cpu"), written[1].graphs
-    first, second = (_alone(ensemble, number, graphs, splits[number], scans) for number in (0, 1))
+    ensemble = load_pretrained(model, "cpu")
+    first, second = (_alone(ensemble, number, data.graphs, splits[number], scans) for number in (0, 1))
     assert first.ranges.largest_frame[1] < 10 < second.ranges.largest_frame[1]
     assert len(second.members) == 1
-
-
-STUDIES = Path(__file__).resolve().parents[2] / "assets" / "studies"
-BEST = small("best")
-
-
-def _model(data: LabelledGraphs, seed: int = 0) -> BioBGT:
-    torch.manual_seed(seed)
-    model = BioBGT(BEST, n_regions=data.matrices.shape[1], n_groups=2).eval()
-    model.standardise(data.graphs)
-    return model
 
 
 def test_shuffling_keeps_each_subjects_values(data: LabelledGraphs) -> None:
@@ -311,7 +264,7 @@ def test_shuffling_keeps_each_subjects_values(data: LabelledGraphs) -> None:
 @torch.no_grad()
 def test_without_attention_a_model_is_what_its_stream_gives(data: LabelledGraphs) -> None:
     """At the start the feed-forward network adds nothing either: what is left is a linear map of the values."""
-    model = _model(data)
+    model = draw_model(PRESET, data.graphs)
     bare = _without_attention(model)
     values = model.value_importance(model.steady_values(data.graphs), data.graphs.entanglement)
     torch.testing.assert_close(bare.flat_stream(data.graphs), values.flatten(1))
@@ -320,7 +273,7 @@ def test_without_attention_a_model_is_what_its_stream_gives(data: LabelledGraphs
 
 
 def test_a_part_that_nothing_reads_changes_nothing(data: LabelledGraphs) -> None:
-    model = _model(data)
+    model = draw_model(PRESET, data.graphs)
     halves = np.array_split(np.arange(len(data.labels)), 2)
     before = _measure_ablation([model, model], data, halves)["without"]
     assert before[NE_SHUFFLED]["largest_change"] > 0
@@ -345,7 +298,7 @@ def test_effects_by_hand() -> None:
 
 
 def test_members_that_took_no_step_are_told(data: LabelledGraphs) -> None:
-    start, stepped = _model(data), _model(data, seed=1)
+    start, stepped = draw_model(PRESET, data.graphs), draw_model(PRESET, data.graphs, seed=1)
     with torch.no_grad():
         stepped.layers[0].feed_forward[-1].weight[0, 0] = 1e-9
     assert _took_no_step(start)
@@ -401,8 +354,6 @@ def test_shipped_cards_say_what_the_study_found(name: str) -> None:
 
 def test_one_bin_of_ne_is_no_ne(data: LabelledGraphs) -> None:
     """The ablation's preset without NE: no region can be told from another by it."""
-    torch.manual_seed(0)
-    model = BioBGT(replace(BEST, entanglement_bins=1), n_regions=data.matrices.shape[1], n_groups=2).eval()
-    model.standardise(data.graphs)
+    model = draw_model(replace(PRESET, entanglement_bins=1), data.graphs)
     with torch.no_grad():
         assert torch.equal(model(data.graphs), model(shuffle_entanglement(data.graphs, seed=0)))
