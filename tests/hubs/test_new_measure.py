@@ -1,5 +1,7 @@
 """A hub measure that is registered is found in every table, figure, text and command, with no change elsewhere."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -111,37 +113,27 @@ def test_groups_can_be_compared_in_it(measured, expected):
         ComparisonOptions(first="NC", second="AD", of="hubs", measure="charm")
 
 
-@pytest.fixture(scope="module")
-def project(cohort, tmp_path_factory):
-    file = tmp_path_factory.mktemp("project") / "demo.biobgt"
-    save_project(cohort, ConnectomeSettings(), {}, file)
-    return file
-
-
 def run(*arguments):
     finished = CliRunner().invoke(app, [*map(str, arguments), "--workers", "1"])
     assert finished.exit_code == 0, finished.output
     return finished.output
 
 
-def test_the_command_line_writes_it(cohort, project, expected, tmp_path):
-    run("hubs", project, "--out", tmp_path)
-    check_columns(pd.read_csv(tmp_path / "hubs" / f"{cohort.ids[0]}.csv"), expected)
-    assert {"pagerank_mean", "pagerank_sd", "pagerank_hub_share"} <= set(pd.read_csv(tmp_path / "hub_groups.csv"))
-
-
-def test_the_command_line_compares_groups_in_it(project, tmp_path):
+def test_the_command_line_writes_it_and_compares_groups_in_it(cohort, expected, tmp_path):
+    project = tmp_path / "demo.biobgt"
+    save_project(cohort, ConnectomeSettings(), {}, project)
+    run("hubs", project, "--out", tmp_path / "own")
+    check_columns(pd.read_csv(tmp_path / "own" / "hubs" / f"{cohort.ids[0]}.csv"), expected)
+    assert {"pagerank_mean", "pagerank_sd", "pagerank_hub_share"} <= set(
+        pd.read_csv(tmp_path / "own" / "hub_groups.csv")
+    )
     how = ("--of", "hubs", "--measure", "pagerank", "--groups", "NC", "AD", "--permutations", 100)
-    assert "PageRank of each region" in run("compare", project, *how, "--out", tmp_path)
-
-
-def check_words(figure):
-    assert DEFINITION in figure.methods
-    assert "PageRank" in figure.caption
+    assert "PageRank of each region" in run("compare", project, *how, "--out", tmp_path / "compared")
 
 
 def both_pens(figure):
-    check_words(figure)
+    assert DEFINITION in figure.methods
+    assert "PageRank" in figure.caption
     return go.Figure(draw_on_screen(figure)), draw_on_paper(figure, STYLE)
 
 
@@ -200,18 +192,13 @@ def test_the_story_of_a_region_tells_its_standing(cohort, graph, expected):
     assert "1 by PageRank" in story_sentences(story)[-1]
 
 
-def test_figures_by_request_take_it(cohort):
+def test_figures_by_request_take_it_and_cite_its_work(cohort):
     ref = CohortRef("ad", demo=True, n_per_group=2)
     request = FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "pagerank"})
     assert "pagerank" in _make_figure(cohort, request, STYLE).numbers
-    with pytest.raises(InputError, match=r"no hub measure 'charm'.*pagerank"):
-        _make_figure(cohort, FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "charm"}))
-
-
-def test_its_work_is_cited(cohort):
-    ref = CohortRef("ad", demo=True, n_per_group=2)
-    request = FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "pagerank"})
     files = make_files(cohort, request, style=STYLE, formats=["svg"])
     methods = methods_of([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
     assert methods.works["brin1998"] is BRIN
     assert "Brin, Sergey and Page, Lawrence" in bibliography(methods.works)
+    with pytest.raises(InputError, match=r"no hub measure 'charm'.*pagerank"):
+        _make_figure(cohort, replace(request, options={"measure": "charm"}))
