@@ -38,6 +38,11 @@ def write(tmp_path, text, name="p.csv"):
     return tmp_path / name
 
 
+def matched_to(path, *names) -> Cohort:
+    """People, with their rows of a table."""
+    return match_phenotypes(people(*names), read_phenotypes(path))
+
+
 def test_abide(tmp_path):
     text = (
         "Unnamed: 0,SUB_ID,X,subject,SITE_ID,FILE_ID,DX_GROUP,AGE_AT_SCAN,SEX\n"
@@ -59,8 +64,8 @@ def test_abide(tmp_path):
 
 def test_adhd200_and_its_codes(tmp_path):
     text = "ScanDir ID\tSite\tGender\tAge\tDX\n10001\t3\t1\t11.2\t0\n10002\t3\t0\t9.0\t3\n"
-    matched = match_phenotypes(people("0010001", "0010002"), read_phenotypes(write(tmp_path, text, "p.tsv")))
-    assert [subject.group for subject in matched.subjects] == ["NC", "ADHD"]
+    matched = matched_to(write(tmp_path, text, "p.tsv"), "0010001", "0010002")
+    assert groups_of(matched) == {"0010001": "NC", "0010002": "ADHD"}
 
 
 @pytest.mark.parametrize(
@@ -93,10 +98,11 @@ def test_codes_of_no_known_release_stay_as_they_are(tmp_path, text, groups):
     ],
 )
 def test_ids_are_matched_however_they_are_written(tmp_path, in_table, in_files):
-    phenotypes = read_phenotypes(write(tmp_path, f"participant_id,group\n{in_table},ASD\nother9,NC\n"))
-    matched = match_phenotypes(people(in_files), phenotypes)
-    assert matched.subjects[0].group == "ASD"
-    assert matched.unmatched_rows == ("other9",)
+    matched = matched_to(write(tmp_path, f"participant_id,group\n{in_table},ASD\nother9,NC\n"), in_files)
+    assert (groups_of(matched), matched.unmatched_rows) == ({in_files: "ASD"}, ("other9",))
+    by_number = "NYU" in in_table + in_files
+    said = "by the number in their ids alone: 1 subject, such as"
+    assert [said in note for note in matched.notes] == [True] * by_number
 
 
 @pytest.mark.parametrize(
@@ -109,42 +115,36 @@ def test_ids_are_matched_however_they_are_written(tmp_path, in_table, in_files):
         (("001_cc200", "002_cc200"), "200,ASD", [None, None]),
         (("S01_run1", "S02_run1"), "1,ASD", [None, None]),
         (("NYU_7", "UCLA_7"), "7,ASD", [None, None]),
+        # An ending of one file, or without a separator, is part of the id.
+        (("p00_ts",), "p00,NC\np01,ASD", [None]),
+        (("p00_ts", "p01_fc"), "p00,NC\np01,ASD", [None, None]),
+        (("p00ts", "p01ts"), "p00,NC\np01,ASD", [None, None]),
     ],
 )
-def test_numbers_that_are_not_the_persons_match_nobody(tmp_path, files, rows, groups):
-    matched = match_phenotypes(people(*files), read_phenotypes(write(tmp_path, f"subject,group\n{rows}\n")))
-    assert [subject.group for subject in matched.subjects] == groups
+def test_what_is_not_the_persons_own_matches_nobody(tmp_path, files, rows, groups):
+    matched = matched_to(write(tmp_path, f"subject,group\n{rows}\n"), *files)
+    assert list(groups_of(matched).values()) == groups
     assert matched.unmatched_subjects == tuple(one for one, group in zip(files, groups, strict=True) if not group)
 
 
-def test_matches_by_number_alone_are_said(tmp_path):
-    matched = match_phenotypes(people("NYU_0050952"), read_phenotypes(write(tmp_path, "subject,group\n50952,ASD\n")))
-    assert matched.notes == (
-        "Matched to the phenotype table by the number in their ids alone: 1 subject, such as 'NYU_0050952' to '50952'.",
-    )
-
-
 def test_an_ending_that_all_files_share_is_no_part_of_the_id(tmp_path):
-    phenotypes = read_phenotypes(write(tmp_path, "Participant ID,dx\np00,NC\np01,ASD\np2,ASD\n"))
-    matched = match_phenotypes(people("p00_mean_ts", "p01_mean_ts"), phenotypes)
-    assert [subject.group for subject in matched.subjects] == ["NC", "ASD"]
+    table = write(tmp_path, "Participant ID,dx\np00,NC\np01,ASD\np2,ASD\n")
+    matched = matched_to(table, "p00_mean_ts", "p01_mean_ts")
+    assert groups_of(matched) == {"p00_mean_ts": "NC", "p01_mean_ts": "ASD"}
     assert matched.unmatched_rows == ("p2",)
     assert "'_mean_ts' at the end of their names" in matched.notes[0]
 
 
-@pytest.mark.parametrize("files", [("p00_ts",), ("p00_ts", "p01_fc"), ("p00ts", "p01ts")])
-def test_an_ending_of_one_file_or_without_a_separator_is_part_of_the_id(tmp_path, files):
-    phenotypes = read_phenotypes(write(tmp_path, "participant,dx\np00,NC\np01,ASD\n"))
-    assert match_phenotypes(people(*files), phenotypes).unmatched_subjects == files
-
-
 def test_spreadsheets_turn_ids_and_codes_into_decimals_and_leave_empty_rows(tmp_path):
-    frame = pd.DataFrame({"subject": [50952.0, 50953.0, np.nan], "group": [1.0, np.nan, np.nan]})
+    ages = {"age": [70.5, 66, np.nan]}
+    frame = pd.DataFrame({"subject": [50952.0, 50953.0, np.nan], "group": [1.0, np.nan, np.nan], **ages})
     frame.to_excel(tmp_path / "p.xlsx", index=False)
     frame.to_csv(tmp_path / "p.csv", index=False)
-    for name in ("p.xlsx", "p.csv"):
-        matched = match_phenotypes(people("50952", "50953"), read_phenotypes(tmp_path / name))
-        assert [subject.group for subject in matched.subjects] == ["1", None]
+    frame.to_csv(tmp_path / "p.txt", index=False, sep=";", decimal=",")
+    for name in ("p.xlsx", "p.csv", "p.txt"):
+        matched = matched_to(tmp_path / name, "50952", "50953")
+        assert groups_of(matched) == {"50952": "1", "50953": None}
+        assert [subject.phenotypes["age"] for subject in matched] == [70.5, 66]
         assert matched.unmatched_rows == ()
 
 
@@ -156,33 +156,19 @@ def test_separators_within_cells_and_at_ends_of_lines_shift_nothing(tmp_path):
 
 
 def test_tables_of_the_same_subjects_and_of_one_subject_each_are_joined(tmp_path):
-    groups = read_phenotypes(write(tmp_path, "subject,group\na,NC\nb,AD\n"))
-    ages = read_phenotypes(write(tmp_path, "Subj,age\na,70\n"))
-    others = read_phenotypes(write(tmp_path, "subject,age\nb,80\n"))
-    matched = match_phenotypes(people("a", "b"), joined([groups, ages, others]))
-    assert [subject.group for subject in matched.subjects] == ["NC", "AD"]
+    texts = ("subject,group\na,NC\nb,AD\n", "Subj,age\na,70\n", "subject,age\nb,80\n", "subject,group\na,AD\n")
+    *tables, other = [read_phenotypes(write(tmp_path, text)) for text in texts]
+    matched = match_phenotypes(people("a", "b"), joined(tables))
+    assert groups_of(matched) == {"a": "NC", "b": "AD"}
     assert [subject.phenotypes["age"] for subject in matched.subjects] == [70, 80]
-    other = read_phenotypes(write(tmp_path, "subject,group\na,AD\n"))
-    refused("disagree on 'group' of 'a'", joined, [groups, other])
+    refused("disagree on 'group' of 'a'", joined, [*tables, other])
 
 
 def test_group_names_are_translated_and_said(tmp_path):
-    text = "subject,Diagnosis\na,Control\nb,LMCI\nc,Autism\nd,n/a\ne,Schizophrenia\n"
-    phenotypes = read_phenotypes(write(tmp_path, text))
-    matched = match_phenotypes(people("a", "b", "c", "d", "e"), phenotypes)
-    assert [subject.group for subject in matched.subjects] == ["NC", "MCI", "ASD", None, "Schizophrenia"]
-    assert phenotypes.notes == ("Groups renamed: Control to NC, LMCI to MCI, Autism to ASD.",)
-
-
-def test_excel_and_semicolons_and_decimal_commas(tmp_path):
-    pd.DataFrame({"participant_id": ["sub-1", "sub-2"], "group": ["AD", "NC"], "age": [70.5, 66]}).to_excel(
-        tmp_path / "p.xlsx", index=False
-    )
-    semicolons = write(tmp_path, "participant_id;group;age\nsub-1;AD;70,5\nsub-2;NC;66,0\n")
-    for path in (tmp_path / "p.xlsx", semicolons):
-        matched = match_phenotypes(people("sub-1", "sub-2"), read_phenotypes(path))
-        assert [subject.group for subject in matched.subjects] == ["AD", "NC"]
-        assert matched.subjects[0].phenotypes["age"] == 70.5
+    table = write(tmp_path, "subject,Diagnosis\na,Control\nb,LMCI\nc,Autism\nd,n/a\ne,Schizophrenia\n")
+    matched = matched_to(table, *"abcde")
+    assert groups_of(matched) == {"a": "NC", "b": "MCI", "c": "ASD", "d": None, "e": "Schizophrenia"}
+    assert matched.notes == ("Groups renamed: Control to NC, LMCI to MCI, Autism to ASD.",)
 
 
 @pytest.mark.parametrize(
@@ -239,17 +225,19 @@ def write_all(folder, files: dict[str, str]):
 @pytest.mark.parametrize("way", ["folder", "deep in a folder", "zip", "files"])
 def test_a_table_is_found_wherever_it_comes_under_any_name(tmp_path, text, way):
     table = {"deep in a folder": "about/them/clinic.csv"}.get(way, "clinic.csv")
-    write_all(tmp_path / "study", {**SUBJECTS, table: text})
-    named = tmp_path / "study"
+    named = write_all(tmp_path / "study", {**SUBJECTS, table: text})
     if way == "zip":
+        (tmp_path / "study.zip").write_bytes(
+            zipped({f"study/{name}": one for name, one in {**SUBJECTS, table: text}.items()})
+        )
         named = tmp_path / "study.zip"
-        named.write_bytes(zipped({f"study/{name}": content for name, content in {**SUBJECTS, table: text}.items()}))
     elif way == "files":
-        named = sorted((tmp_path / "study").iterdir())
+        named = sorted(named.iterdir())
     cohort = read_cohort(named)
     assert groups_of(cohort) == GROUPS
-    assert cohort.refused == ()
-    assert cohort.unmatched_rows == ()
+    assert (cohort.refused, cohort.unmatched_rows) == ((), ())
+    said = any("'clinic.csv' are those of its column 'code'." in note for note in cohort.notes)
+    assert said == ("code" in text), "ids under another name are said"
 
 
 def test_a_workbook_under_any_name(tmp_path):
@@ -259,11 +247,6 @@ def test_a_workbook_under_any_name(tmp_path):
     cohort = read_cohort(tmp_path)
     assert groups_of(cohort) == GROUPS
     assert any("1 × .xlsx" in note for note in cohort.notes)
-
-
-def test_ids_under_another_name_are_said(tmp_path):
-    write_all(tmp_path, {**SUBJECTS, "clinic.csv": TABLES["another name for ids"]})
-    assert "Subject ids in 'clinic.csv' are those of its column 'code'." in read_cohort(tmp_path).notes
 
 
 def test_two_tables_that_agree_are_joined_and_others_are_a_question(tmp_path):
