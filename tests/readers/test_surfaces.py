@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from nibabel import cifti2
 from nibabel.gifti import GiftiDataArray, GiftiImage, GiftiLabel, GiftiLabelTable, GiftiMetaData
-from reading import refused
+from reading import as_text, refused
 
-from biobgt import InputError, load_atlas, read_cohort
+from biobgt import load_atlas, read_cohort
 from biobgt.base.limits import Limits, _variable_of
 from biobgt.data.atlas import BUNDLED
 from biobgt.readers import ImageOptions, ReadOptions, foreign_images
@@ -36,6 +36,11 @@ def cortex(n, *, structure=LEFT, keep=None):
 def save(values, axes, path):
     nibabel.save(cifti2.Cifti2Image(values.astype(np.float32), header=axes), path)
     return path
+
+
+def by_labels(labels, **image):
+    """Series are taken of a label file's regions."""
+    return ReadOptions(image=ImageOptions(labels=labels, **image))
 
 
 def test_series_of_parcels_in_hcps_order(tmp_path, rng):
@@ -64,15 +69,10 @@ def test_connectivity_of_parcels_in_xcpds_layout(tmp_path, rng):
 
 
 def test_tables_come_before_files_of_parcels_of_the_same_subject(tmp_path, rng):
-    atlas = load_atlas("4s156")
-    stem = "sub-01_task-rest_space-fsLR_seg-4S156Parcels_stat-mean_timeseries"
-    rows = ["\t".join(atlas.regions)] + ["\t".join(map(str, row)) for row in rng.standard_normal((20, 156))]
-    (tmp_path / f"{stem}.tsv").write_text("\n".join(rows))
-    save(
-        rng.standard_normal((20, 156)),
-        (cifti2.SeriesAxis(0, 2, 20), parcels(atlas.regions)),
-        tmp_path / f"{stem}.ptseries.nii",
-    )
+    regions, values = load_atlas("4s156").regions, rng.standard_normal((20, 156))
+    stem = tmp_path / "sub-01_task-rest_space-fsLR_seg-4S156Parcels_stat-mean_timeseries"
+    stem.with_suffix(".tsv").write_text("\t".join(regions) + "\n" + as_text(values, "\t"))
+    save(values, (cifti2.SeriesAxis(0, 2, 20), parcels(regions)), stem.with_suffix(".ptseries.nii"))
     cohort = read_cohort(tmp_path)
     assert cohort.ids == ("sub-01",)
     assert cohort["sub-01"].source.reader == "tsv"
@@ -88,8 +88,7 @@ def test_a_dense_series_takes_its_parcels_from_a_label_file(tmp_path, rng):
     save(keys[None], (labels, labelled), tmp_path / "mine.dlabel.nii")
     values = rng.standard_normal((25, 50))
     path = save(values, (cifti2.SeriesAxis(0, 2, 25), measured), tmp_path / "s1.dtseries.nii")
-    how = ReadOptions(image=ImageOptions(labels=tmp_path / "mine.dlabel.nii"))
-    cohort = read_cohort(path, options=how)
+    cohort = read_cohort(path, options=by_labels(tmp_path / "mine.dlabel.nii"))
     assert cohort.atlas.regions == ("P1", "P2", "P3", "P4", "P5")
     own = keys[5:55]
     expected = np.column_stack([values[:, own == key].mean(axis=1) for key in (1, 2, 3, 4)])
@@ -103,7 +102,7 @@ def test_another_mesh_a_cut_file_and_a_plain_image_are_sentences(tmp_path, rng):
     path = save(rng.standard_normal((25, 50)), (series, cortex(50)), tmp_path / "s1.dtseries.nii")
     other = cifti2.LabelAxis(["right"], [TABLE]), cortex(50, structure=RIGHT)
     save(np.repeat([[1, 2]], 25, axis=1), other, tmp_path / "right.dlabel.nii")
-    how = ReadOptions(image=ImageOptions(labels=tmp_path / "right.dlabel.nii"))
+    how = by_labels(tmp_path / "right.dlabel.nii")
     refused("No grayordinate of the series is in the label file", read_cohort, path, options=how)
     parcelled = save(rng.standard_normal((25, 4)), (series, parcels(list("abcd"))), tmp_path / "s2.ptseries.nii")
     parcelled.write_bytes(parcelled.read_bytes()[:-200])
@@ -176,7 +175,7 @@ def test_both_hemispheres_are_one_subject_whose_regions_the_labels_name(recordin
 def test_naming_either_file_and_either_label_reads_both(recording):
     folder, values = recording
     right = folder / "sub-01_task-rest_hemi-R_space-fsaverage5_bold.func.gii"
-    how = ReadOptions(image=ImageOptions(labels=folder / "hemi-R_dseg.label.gii", tr=2.0))
+    how = by_labels(folder / "hemi-R_dseg.label.gii", tr=2.0)
     subject = read_cohort(right, atlas="unknown", options=how)["sub-01"]
     np.testing.assert_allclose(subject.series[:, :3], means(values["L"]), atol=1e-6)
     assert subject.tr == 2.0
@@ -204,13 +203,12 @@ def test_bundled_surface_labels_by_the_atlass_name(tmp_path, rng):
     values = rng.standard_normal((12, len(labels)))
     for side, part in zip("LR", np.split(values, 2, axis=1), strict=True):
         save_series(part, tmp_path / f"100307.{side}.func.gii")
-    cohort = read_cohort(tmp_path, options=ReadOptions(image=ImageOptions(labels="schaefer100")))
+    cohort = read_cohort(tmp_path, options=by_labels("schaefer100"))
     assert (cohort.ids, cohort.atlas.name) == (("100307",), "schaefer100")
     expected = np.column_stack([values[:, labels == i].mean(axis=1) for i in range(1, 101)])
     np.testing.assert_allclose(cohort["100307"].series, expected, atol=1e-6)
     assert cohort["100307"].source.options["regions"] == f"surface labels of {atlas.title} on fsaverage5"
-    with pytest.raises(InputError, match=r"No surface labels of AAL.* are bundled\. There are surface labels of: sch"):
-        read_cohort(tmp_path, options=ReadOptions(image=ImageOptions(labels="aal90")))
+    refused("No surface labels of AAL", read_cohort, tmp_path, options=by_labels("aal90"))
 
 
 def test_names_of_freesurfers_labels_are_desikans(tmp_path, rng):
@@ -249,15 +247,15 @@ def test_what_is_missing_or_does_not_fit_is_a_sentence(recording, rng):
     left = folder / "sub-01_task-rest_hemi-L_space-fsaverage5_bold.func.gii"
     right = file_of_other_side(left, folder)
 
-    def unusable(match, **image):
-        refused(match, read_cohort, left, atlas="unknown", options=ReadOptions(image=ImageOptions(**image)))
+    def unusable(match, labels=None):
+        refused(match, read_cohort, left, atlas="unknown", options=by_labels(labels))
 
     save_series(values["R"][:20], right)
-    unusable("The left hemisphere has 25 time points and the right one 20; the two files are not of the same recording")
+    unusable("The left hemisphere has 25 time points and the right one 20")
     save_series(values["R"], right, structure="CortexLeft")
-    unusable("says that it is of CortexLeft, and its name says the other hemisphere")
+    unusable("says that it is of CortexLeft")
     save_series(values["R"][:, :50], right)
-    unusable("has 50 vertices and its labels have 60; they are of different meshes")
+    unusable("has 50 vertices and its labels have 60")
     save_labels(KEYS, {1: "a", 2: "b"}, folder / "hemi-R_dseg.label.gii")
     unusable("vertices carry the label 3, which the label table does not name")
     save_labels(KEYS, {1: "a", 2: "a", 3: "c", 7: "d"}, folder / "hemi-R_dseg.label.gii")
@@ -272,33 +270,44 @@ def test_what_is_missing_or_does_not_fit_is_a_sentence(recording, rng):
     unusable("Series of vertices need their regions: put a label file of each hemisphere")
 
 
-def child_options(path, labels):
-    return {"files": [{"path": str(path), "side": None}], "labels": [str(labels)]}
+def regions_of(path, labels, **limits):
+    """Read a file's regions in this process, as a reading process does."""
+    options = {"files": [{"path": str(path), "side": None}], "labels": [str(labels)]}
+    return foreign_images.read_gifti(path, options, Limits(**limits))
 
 
 @pytest.fixture
 def one_file(tmp_path, rng):
     path = save_series(rng.standard_normal((5, N)), tmp_path / "s.func.gii")
-    return path, child_options(path, save_labels(KEYS, names_of("L"), tmp_path / "s.label.gii"))
+    return path, save_labels(KEYS, names_of("L"), tmp_path / "s.label.gii")
 
 
-def test_numbers_in_another_file_are_not_read(one_file, tmp_path):
-    path, options = one_file
+NAMED = b'ExternalFileName="secret.bin"'
+LAUGHS = b'<!DOCTYPE GIFTI [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
+
+
+@pytest.mark.parametrize(
+    ("replaced", "sentence"),
+    [
+        ({b'ExternalFileName=""': NAMED}, "lie in another file"),
+        ({b'ExternalFileName=""': NAMED, b"GZipBase64Binary": b"ExternalFileBinary"}, "lie in another file"),
+        ({b"<GIFTI ": LAUGHS + b"<GIFTI "}, "declares XML entities"),
+        ({b'Dim0="60"': b'Dim0="100000000"'}, "times its size, as no measured data do"),
+        ({b"NIFTI_INTENT_TIME_SERIES": b"NIFTI_INTENT_POINTSET"}, "holds a surface, not values of its vertices"),
+        ({b"</GIFTI>": b""}, "cannot be read as a GIfTI file"),
+    ],
+    ids=["file", "file by its encoding", "entities", "size", "surface", "cut"],
+)
+def test_what_a_file_of_series_never_has_is_refused(one_file, tmp_path, replaced, sentence):
+    path, labels = one_file
     (tmp_path / "secret.bin").write_bytes(np.arange(N, dtype="<f4").tobytes())
-    named = path.read_bytes().replace(b'ExternalFileName=""', b'ExternalFileName="secret.bin"')
-    assert b"secret.bin" in named
-    for encoding in (b"ExternalFileBinary", b"GZipBase64Binary"):
-        path.write_bytes(named.replace(b"GZipBase64Binary", encoding))
-        refused("lie in another file", foreign_images.read_gifti, path, options, Limits())
-
-
-def test_entities_are_refused_before_they_grow(one_file):
-    path, options = one_file
-    text = path.read_bytes()
-    start = text.index(b"<GIFTI")
-    laughs = b'<!DOCTYPE GIFTI [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>'
-    path.write_bytes(b'<?xml version="1.0"?>' + laughs + text[start:])
-    refused("declares XML entities", foreign_images.read_gifti, path, options, Limits())
+    content = path.read_bytes()
+    content = content[content.index(b"<GIFTI") :] if LAUGHS in b"".join(replaced.values()) else content
+    for old, new in replaced.items():
+        assert old in content
+        content = content.replace(old, new)
+    path.write_bytes(content)
+    refused(sentence, regions_of, path, labels)
 
 
 @pytest.mark.parametrize(
@@ -312,42 +321,23 @@ def test_entities_are_refused_before_they_grow(one_file):
     ],
 )
 def test_limits_hold(one_file, limit, most, words):
-    path, options = one_file
-    refused(words, foreign_images.read_gifti, path, options, Limits(**{limit: most}))
-
-
-def test_numbers_that_the_size_of_the_file_does_not_explain_are_refused(one_file):
-    path, options = one_file
-    path.write_bytes(path.read_bytes().replace(b'Dim0="60"', b'Dim0="100000000"'))
-    refused("times its size, as no measured data do", foreign_images.read_gifti, path, options, Limits())
-
-
-def test_a_surface_and_a_cut_file_are_sentences(one_file, tmp_path):
-    path, options = one_file
-    whole = path.read_bytes()
-    path.write_bytes(whole.replace(b"NIFTI_INTENT_TIME_SERIES", b"NIFTI_INTENT_POINTSET"))
-    refused("holds a surface, not values of its vertices", foreign_images.read_gifti, path, options, Limits())
-    path.write_bytes(whole[:-300])
-    refused("cannot be read as a GIfTI file", read_cohort, path, atlas="unknown")
+    refused(words, regions_of, *one_file, **{limit: most})
 
 
 def test_a_table_of_very_many_labels_is_refused_before_its_names_are_compared(tmp_path, rng):
     keys = np.arange(1, 2_001, dtype=np.int32)
-    names = {key: f"r{min(key, 1_999)}" for key in keys.tolist()}
     path = save_series(rng.standard_normal((3, 2_000)), tmp_path / "s.func.gii")
-    options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
-    with pytest.raises(InputError, match=r"'s\.label\.gii' has 2,000 regions; at most 1,200 regions are read"):
-        foreign_images.read_gifti(path, options, Limits())
-    refused("the name 'r1999' stands twice", foreign_images.read_gifti, path, options, Limits(regions=2_000))
+    labels = save_labels(keys, {key: f"r{min(key, 1_999)}" for key in keys.tolist()}, tmp_path / "s.label.gii")
+    refused(r"'s\.label\.gii' has 2,000 regions; at most 1,200", regions_of, path, labels)
+    refused("the name 'r1999' stands twice", regions_of, path, labels, regions=2_000)
 
 
 def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
     """FreeSurfer numbers labels by their colours; a table up to the largest one here would take 16 GB."""
     keys = np.array([0, 5, 5, 2**31 - 1, -3, 70_000], dtype=np.int32)
     path = save_series(values := rng.standard_normal((4, 6)), tmp_path / "s.func.gii")
-    names = {5: "a", 2**31 - 1: "b", 70_000: "unknown"}
-    options = child_options(path, save_labels(keys, names, tmp_path / "s.label.gii"))
-    answer, means_of = foreign_images.read_gifti(path, options, Limits())
+    labels = save_labels(keys, {5: "a", 2**31 - 1: "b", 70_000: "unknown"}, tmp_path / "s.label.gii")
+    answer, means_of = regions_of(path, labels)
     assert answer["names"] == ["a", "b"]
     assert answer["used"]["labels that are no region"] == "unknown"
     np.testing.assert_allclose(means_of, np.column_stack([values[:, 1:3].mean(axis=1), values[:, 3]]), atol=1e-6)
@@ -412,20 +402,15 @@ NO_NUMBERS = "cannot be read as a CIFTI file|not real numbers"
         (OFFSET, struct.pack("<q", 0), "does not end where its numbers begin"),
         (12, struct.pack("<hh", 32, 64), NO_NUMBERS),  # complex numbers
         (12, struct.pack("<hh", 128, 24), NO_NUMBERS),  # colours
+        (b'MatrixDimension="1"', b'MatrixDimension="9"', "cannot be read as a CIFTI file"),  # parsed after it is open
     ],
 )
 def test_damaged_headers_are_a_sentence(parcelled, where, bytes_there, sentence):
     content = bytearray(parcelled.read_bytes())
+    where = content.index(where) if isinstance(where, bytes) else where
     content[where : where + len(bytes_there)] = bytes_there
     parcelled.write_bytes(content + bytes(10_000))
     refused(sentence, read_cohort, parcelled)
-
-
-def test_a_side_that_the_header_does_not_describe_is_a_sentence(parcelled):
-    """The header is parsed when a side is asked for, after the file was opened: the fuzzer found both kinds."""
-    content = parcelled.read_bytes()
-    parcelled.write_bytes(content.replace(b'AppliesToMatrixDimension="1"', b'AppliesToMatrixDimension="9"'))
-    refused("cannot be read as a CIFTI file", read_cohort, parcelled)
 
 
 def test_entities_that_grow_are_refused_and_files_that_they_name_are_not_read(parcelled, tmp_path):
@@ -448,8 +433,8 @@ def test_entities_that_grow_are_refused_and_files_that_they_name_are_not_read(pa
 )
 def test_a_file_beyond_a_limit_is_refused_before_its_numbers_are_read(parcelled, monkeypatch, limit, most, words):
     monkeypatch.setattr(cifti2.Cifti2Image, "dataobj", property(unparsed))
-    with pytest.raises(InputError, match=f"has {words}.*{_variable_of(limit)}"):
-        foreign_images.read_cifti(parcelled, {"labels": None}, Limits(**{limit: most}))
+    sentence, limits = f"has {words}.*{_variable_of(limit)}", Limits(**{limit: most})
+    refused(sentence, foreign_images.read_cifti, parcelled, {"labels": None}, limits)
 
 
 @pytest.mark.parametrize("turned", [False, True])
