@@ -1,12 +1,13 @@
 """Projects open again as they were saved, and damaged ones are refused."""
 
+import datetime
 import hashlib
 import io
 import json
 import subprocess
 import sys
 import zipfile
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,24 +15,88 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from project_contents import SETTINGS, VIEW, assert_same, make_cohort, opened, own_atlas, saved
-from reading import refused
+from reading import refused, zipped
 
-from biobgt import Cohort, InputError, Subject, load_atlas, read_cohort
+from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, load_atlas, read_cohort
+from biobgt.base.errors import Refusal
+from biobgt.data.cohort import Source
 from biobgt.readers import stream_subjects
-from biobgt.readers.project import open_project, save_project
+from biobgt.readers.project import Project, open_project, save_project
+
+SETTINGS = ConnectomeSettings("partial", "signed", "proportional", 0.15, True)
+VIEW = {"subject": "b", "gamma": 2.5, "runs": 10, "consensus": True}
+
+
+def own_atlas(n_regions: int, *, name: str = "mine") -> Atlas:
+    return Atlas(
+        name=name,
+        title="Our own atlas",
+        regions=tuple(f"R{i}" for i in range(n_regions)),
+        coordinates=np.random.default_rng(1).standard_normal((n_regions, 3)) * 30,
+        labels={"network": tuple(None if i == 1 else f"N{i % 2}" for i in range(n_regions))},
+        citation="Nobody et al. (2020)",
+    )
+
+
+def saved(cohort: Cohort) -> bytes:
+    stream = io.BytesIO()
+    save_project(cohort, SETTINGS, VIEW, stream)
+    return stream.getvalue()
+
+
+def opened(content: bytes) -> Project:
+    return open_project(io.BytesIO(content))
+
+
+def assert_same(one: object, other: object) -> None:
+    """Compare subjects, atlases and cohorts field by field, arrays bit by bit."""
+    assert type(one) is type(other)
+    for field in fields(one):
+        before, after = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(before, np.ndarray):
+            assert (after.dtype, after.shape) == (before.dtype, before.shape)
+            assert after.tobytes() == before.tobytes()
+        elif isinstance(before, Atlas):
+            assert_same(before, after)
+        elif field.name == "subjects":
+            assert len(before) == len(after)
+            for first, second in zip(before, after, strict=True):
+                assert_same(first, second)
+        else:
+            assert repr(after) == repr(before), field.name  # NaN is not itself, but its word is
 
 
 @pytest.fixture
 def cohort() -> Cohort:
-    return make_cohort()
+    """Three subjects in which every field is set somewhere, on an atlas of their own."""
+    rng = np.random.default_rng(0)
+    series = rng.standard_normal((12, 5)) / 3
+    series[:, 3] = 0
+    matrix = np.corrcoef(rng.standard_normal((5, 20)))
+    matrix = (matrix + matrix.T) / 2
+    source = Source("lab/a.csv", 321, "f" * 64, "csv", {"separator": ",", "header": True, "tr": 0.1 + 0.2})
+    about = {"age": 12.3, "site": "Zürich", "n": 3, "left": True, "when": datetime.date(2020, 2, 29)}
+    return Cohort(
+        name="Unser Kollektiv",
+        subjects=(
+            Subject("a", series=series, missing_regions=(3,), group="ASD", phenotypes=about, tr=0.1, source=source),
+            Subject("b", connectivity=matrix, simulated=True, phenotypes={"iq": float("nan"), "none": None}),
+            Subject("a\udcffb/../c", series=series * np.pi, group="first episode"),
+        ),
+        atlas=own_atlas(5),
+        refused=(Refusal("bad.csv", "It is bad."),),
+        notes=("One.", "Two."),
+        unmatched_subjects=("b",),
+        unmatched_rows=("z",),
+    )
 
 
-def test_everything_comes_back(cohort) -> None:
-    project = opened(saved(cohort))
+def test_everything_comes_back_and_the_same_project_makes_the_same_bytes(cohort) -> None:
+    content = saved(cohort)
+    project = opened(content)
     assert_same(project.cohort, cohort)
-    assert project.settings == SETTINGS
-    assert project.view == VIEW
+    assert (project.settings, project.view) == (SETTINGS, VIEW)
+    assert content == saved(cohort)
 
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -52,10 +117,6 @@ def test_any_subject_comes_back(values, name, group, tr, phenotypes) -> None:
     subject = Subject(name, series=series, group=group, tr=tr, phenotypes=phenotypes)
     cohort = Cohort("x", (subject,), own_atlas(2))
     assert_same(opened(saved(cohort)).cohort, cohort)
-
-
-def test_same_project_makes_the_same_bytes(cohort) -> None:
-    assert saved(cohort) == saved(cohort)
 
 
 def test_bundled_atlas_goes_by_name_and_an_impostor_goes_whole(rng) -> None:
@@ -162,38 +223,19 @@ def rewritten(content: bytes, *, change=None, entries=None, leave_out=()) -> byt
         (b"", "not a whole project file"),
         (b"\x80\x04\x95pickle", "not a whole project file"),
         (b"subject,group\n1,AD\n", "not a whole project file"),
+        (zipped({"lab/sub-01.csv": b"1,2\n"}), "no project.json"),
+        (zipped({"project.json": b"{"}), "cannot be read as JSON"),
+        (zipped({"project.json": b"[" * 100_000}), "cannot be read as JSON"),
+        (zipped({"project.json": b"\xff"}), "cannot be read as JSON"),
+        (zipped({"project.json": b'{"format": NaN}'}), "cannot be read as JSON"),
+        (zipped({"project.json": b"[]"}), "not a BioBGT project"),
+        (zipped({"project.json": b'{"format": "napari project", "version": 1}'}), "not a BioBGT project"),
+        (zipped({"project.json": b'{"format": "biobgt project"}'}), "'version' is missing"),
+        (zipped({"project.json": b'{"format": "biobgt project", "version": 1}'}), "'arrays' is missing"),
     ],
 )
-def test_foreign_bytes_are_a_sentence(content, sentence) -> None:
+def test_what_is_no_project_is_a_sentence(content, sentence) -> None:
     refused(sentence, opened, content)
-
-
-@pytest.mark.parametrize(
-    ("entries", "sentence"),
-    [
-        ([("lab/sub-01.csv", b"1,2\n")], "no project.json"),
-        ([("project.json", b"{")], "cannot be read as JSON"),
-        ([("project.json", b"[" * 100_000)], "cannot be read as JSON"),
-        ([("project.json", b"\xff")], "cannot be read as JSON"),
-        ([("project.json", b'{"format": NaN}')], "cannot be read as JSON"),
-        ([("project.json", b"[]")], "not a BioBGT project"),
-        ([("project.json", b'{"format": "napari project", "version": 1}')], "not a BioBGT project"),
-        ([("project.json", b'{"format": "biobgt project"}')], "'version' is missing"),
-        ([("project.json", b'{"format": "biobgt project", "version": 1}')], "'arrays' is missing"),
-    ],
-)
-def test_foreign_archive_is_a_sentence(entries, sentence) -> None:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, data in entries:
-            archive.writestr(name, data)
-    refused(sentence, opened, stream.getvalue())
-
-
-@pytest.mark.parametrize("version", [0, 2])
-def test_project_of_another_version_is_named(cohort, version) -> None:
-    other = rewritten(saved(cohort), change=lambda document: document.update(version=version))
-    refused(f"format {version}", opened, other)
 
 
 def set_in(*path: str | int, to: object):
@@ -213,6 +255,8 @@ SUBJECT = ("cohort", "subjects", 0)
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
+        (set_in("version", to=0), "format 0"),
+        (set_in("version", to=2), "format 2"),
         (set_in("cohort", to=[]), "'cohort'"),
         (set_in("cohort", "name", to=None), "'name'"),
         (set_in("cohort", "notes", to=[1]), "'notes'"),
@@ -252,32 +296,28 @@ def test_changed_document_is_a_sentence(cohort, change, sentence) -> None:
     refused(sentence, opened, rewritten(saved(cohort), change=change))
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_entries_that_do_not_belong_are_refused(cohort) -> None:
     content = saved(cohort)
-    for name in ("../outside.py", "/etc/cron", "arrays/extra.npy"):
-        refused("does not belong", opened, rewritten(content, entries=[(name, b"x")]))
-    with pytest.raises(InputError, match=r"'arrays/subject_00002.npy' is missing"):
-        opened(rewritten(content, leave_out=["arrays/subject_00002.npy"]))
-    with pytest.warns(UserWarning, match="Duplicate"):
-        twice = rewritten(content, entries=[("project.json", b"{}")])
-    with pytest.raises(InputError):
-        opened(twice)
+    for name in ("../outside.py", "/etc/cron", "arrays/extra.npy", "project.json"):
+        refused("does not belong|not a BioBGT project", opened, rewritten(content, entries=[(name, b"{}")]))
+    missing = "arrays/subject_00002.npy"
+    refused(f"'{missing}' is missing", opened, rewritten(content, leave_out=[missing]))
 
 
-def pickled_array() -> bytes:
+def written(write, *values, **how) -> bytes:
     stream = io.BytesIO()
-    np.save(stream, np.array([{"run": "code"}], dtype=object), allow_pickle=True)
+    write(stream, *values, **how)
     return stream.getvalue()
 
 
-def huge_header() -> bytes:
-    stream = io.BytesIO()
-    np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)})
-    return stream.getvalue()
+PICKLED = written(np.save, np.array([{"run": "code"}], dtype=object), allow_pickle=True)
+HUGE = {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)}
+HUGE_HEADER = written(np.lib.format.write_array_header_1_0, HUGE)
 
 
 @pytest.mark.parametrize(
-    ("array", "shape"), [(pickled_array(), [1]), (huge_header(), [10**6, 10**6]), (b"", [12, 5]), (b"text", [12, 5])]
+    ("array", "shape"), [(PICKLED, [1]), (HUGE_HEADER, [10**6, 10**6]), (b"", [12, 5]), (b"text", [12, 5])]
 )
 def test_array_with_the_right_hash_is_still_no_pickle_and_no_bomb(cohort, array, shape) -> None:
     name = "arrays/subject_00001.npy"
@@ -286,17 +326,6 @@ def test_array_with_the_right_hash_is_still_no_pickle_and_no_bomb(cohort, array,
         saved(cohort), change=set_in("arrays", name, to=about), entries=[(name, array)], leave_out=[name]
     )
     refused("not the table of numbers", opened, hostile)
-
-
-def test_archive_that_grows_to_gigabytes_is_refused(cohort) -> None:
-    stream = io.BytesIO(saved(cohort))
-    with (
-        zipfile.ZipFile(stream, "a", zipfile.ZIP_DEFLATED) as archive,
-        archive.open("arrays/bomb.npy", "w", force_zip64=True) as entry,
-    ):
-        for _ in range(300):
-            entry.write(bytes(2**20))
-    refused("would grow from", open_project, stream)
 
 
 def test_no_cut_and_no_flipped_byte_goes_unnoticed_or_crashes(cohort) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
-from reading import as_text, needs_pipes, question, refused, save_table
+from reading import as_text, needs_pipes, question, reasons, refused, save_table
 
 from biobgt import ChoiceNeeded, ReadOptions, read_cohort
 from biobgt.base.errors import Refusal
@@ -20,12 +20,11 @@ from biobgt.readers.discover import FoundFile, subject_ids
 from biobgt.readers.recognise import folders_above, label_table_beside
 
 
-def write_series(path, rng, n_timepoints=120, n_regions=90, header=False):
+def write_series(path, rng, n_timepoints=120, n_regions=90):
     path.parent.mkdir(parents=True, exist_ok=True)
     noise = rng.standard_normal((n_timepoints + 4, n_regions))
     values = sum(noise[i : i + n_timepoints] for i in range(4))  # slow in time, as BOLD signals are
-    names = "\t".join(f"#{i}" for i in range(1, n_regions + 1)) + "\n" if header else ""
-    path.write_text(names + as_text(values, "\t") + "\n")
+    path.write_text(as_text(values, "\t") + "\n")
     return np.round(values, 6)
 
 
@@ -71,12 +70,13 @@ def test_files_and_folders_name_subjects(names, subjects):
     assert subject_ids(files) == subjects
 
 
-def test_one_subjects_folder_and_files_named_one_by_one(tmp_path, rng):
-    for subject in ("sub-01", "sub-02"):
-        write_series(tmp_path / subject / "ts.csv", rng)
-    assert read_cohort(tmp_path / "sub-01", atlas="aal90").ids == ("sub-01",)
-    files = [tmp_path / "sub-01" / "ts.csv", tmp_path / "sub-02" / "ts.csv"]
-    assert read_cohort(files, atlas="aal90").ids == ("sub-01", "sub-02")
+def test_one_subjects_folder_and_several_paths(tmp_path, rng):
+    first, second = (tmp_path / subject / "ts.csv" for subject in ("sub-01", "sub-02"))
+    write_series(first, rng)
+    write_series(second, rng)
+    assert read_cohort(first.parent, atlas="aal90").ids == ("sub-01",)
+    for paths in ([first, second], [first, second.parent]):
+        assert read_cohort(paths, atlas="aal90").ids == ("sub-01", "sub-02")
 
 
 def test_several_tasks_are_a_question(tmp_path, rng):
@@ -145,39 +145,32 @@ def test_what_was_decided_is_part_of_the_provenance(tmp_path, rng):
 
 
 def test_athena_files_keep_their_region_names(tmp_path, rng):
-    present = [k for k in range(1, 201) if k not in {2, 5, 11, 25, 34, 68, 82, 95, 126, 191}]
-    rows = ["\t".join(["File", "Sub-brick", *(f"Mean_{k}" for k in present)])]
-    values = np.round(rng.standard_normal((170, 190)), 6)
-    rows += ["\t".join([f"f.nii.gz\t{i}[?]", *(f"{v:.6f}" for v in row)]) for i, row in enumerate(values)]
-    (tmp_path / "sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D").write_text("\n".join(rows))
+    names = [f"Mean_{k}" for k in range(1, 201) if k not in {2, 5, 11, 25, 34, 68, 82, 95, 126, 191}]
+    table = pd.DataFrame(np.round(rng.standard_normal((170, 190)), 6), columns=names)
+    table.insert(0, "Sub-brick", [f"{i}[?]" for i in range(170)])
+    table.insert(0, "File", "f.nii.gz")
+    table.to_csv(tmp_path / "sfnwmrda0010001_session_1_rest_1_cc200_TCs.1D", sep="\t", index=False)
     cohort = read_cohort(tmp_path)
-    np.testing.assert_array_equal(cohort["0010001"].series, values)
+    np.testing.assert_array_equal(cohort["0010001"].series, table[names])
     assert cohort.atlas.regions[:2] == ("Mean_1", "Mean_3")
     assert cohort.atlas.coordinates is None
     assert any("No bundled atlas has 190 regions" in note for note in cohort.notes)
 
 
 def test_an_xcpd_tree(tmp_path, rng):
-    folder = tmp_path / "sub-01" / "func"
-    stem = "sub-01_task-rest_space-MNI152NLin2009cAsym_seg-Gordon"
-    names = [f"LH_{i}" for i in range(90)]
-    values = rng.standard_normal((100, 90))
-    folder.mkdir(parents=True)
-    rows = ["\t".join(names)]
-    rows += ["\t".join(["n/a" if j == 5 else f"{v:.6f}" for j, v in enumerate(row)]) for row in values]
-    (folder / f"{stem}_stat-mean_timeseries.tsv").write_text("\n".join(rows))
-    matrix = np.corrcoef(values.T)
-    rows = ["\t".join(["Node", *names])]
-    rows += ["\t".join([name, *(f"{v:.9f}" for v in row)]) for name, row in zip(names, matrix, strict=True)]
-    (folder / f"{stem}_stat-pearsoncorrelation_relmat.tsv").write_text("\n".join(rows))
-    (folder / "sub-01_task-rest_motion.tsv").write_text("framewise_displacement\n0.1\n")
-    (folder / f"{stem}_stat-coverage_bold.tsv").write_text("LH_0\n1.0\n")
-    cohort = read_cohort(tmp_path)
-    assert cohort.ids == ("sub-01",)
-    assert cohort["sub-01"].kind == "series"
-    assert cohort["sub-01"].missing_regions == (5,)
-    assert cohort.refused == ()
-    (folder / f"{stem}_stat-mean_timeseries.tsv").unlink()
+    stem = tmp_path / "sub-01" / "func" / "sub-01_task-rest_space-MNI152NLin2009cAsym_seg-Gordon"
+    stem.parent.mkdir(parents=True)
+    values = pd.DataFrame(rng.standard_normal((100, 90)), columns=[f"LH_{i}" for i in range(90)])
+    matrix = values.corr()
+    values["LH_5"] = np.nan
+    series, how = Path(f"{stem}_stat-mean_timeseries.tsv"), {"sep": "\t", "na_rep": "n/a"}
+    values.to_csv(series, index=False, **how)
+    matrix.to_csv(f"{stem}_stat-pearsoncorrelation_relmat.tsv", index_label="Node", **how)
+    series.with_name("sub-01_task-rest_motion.tsv").write_text("framewise_displacement\n0.1\n")
+    Path(f"{stem}_stat-coverage_bold.tsv").write_text("LH_0\n1.0\n")
+    (subject,) = (cohort := read_cohort(tmp_path)).subjects
+    assert (subject.id, subject.kind, subject.missing_regions, cohort.refused) == ("sub-01", "series", (5,), ())
+    series.unlink()
     again = read_cohort(tmp_path)
     assert again["sub-01"].kind == "connectivity"
     np.testing.assert_allclose(again["sub-01"].connectivity, matrix, atol=1e-8)
@@ -231,12 +224,9 @@ def test_the_rest_of_the_cohort_still_loads(tmp_path, rng):
     (tmp_path / "outside.csv").symlink_to(tmp_path.parent / "elsewhere.csv")
     cohort = read_cohort(tmp_path, atlas="aal90")
     assert cohort.ids == ("good",)
-    refused_files = {refusal.file: refusal.reason for refusal in cohort.refused}
-    assert set(refused_files) == {*BAD_FILES, *(f"{name}.npy" for name in arrays), "struct.mat", "outside.csv"}
-    for reason in refused_files.values():
-        assert reason[0].isupper()
-        assert reason.endswith(".")
-        assert "Traceback" not in reason
+    assert set(reasons(cohort)) == {*BAD_FILES, *(f"{name}.npy" for name in arrays), "struct.mat", "outside.csv"}
+    for reason in reasons(cohort).values():
+        assert (reason[0].isupper(), reason[-1], "Traceback" in reason) == (True, ".", False)
 
 
 def test_nothing_readable_is_an_error_that_says_why(tmp_path):
@@ -245,11 +235,6 @@ def test_nothing_readable_is_an_error_that_says_why(tmp_path):
     refused("None of the 6 files", read_cohort, tmp_path, atlas="aal90")
     refused(r"'ragged.csv' could not be read. Line 2 has 2 values", read_cohort, tmp_path / "ragged.csv")
     refused("no file or folder", read_cohort, tmp_path / "nowhere")
-
-
-def test_a_wrong_atlas_is_refused(tmp_path, rng):
-    write_series(tmp_path / "a.1D", rng, n_regions=116, header=True)
-    refused("It has 116 regions, and the chosen atlas has 200", read_cohort, tmp_path, atlas="cc200")
 
 
 def test_the_same_subject_twice_is_refused_once(tmp_path, rng):
@@ -268,12 +253,6 @@ def test_links_within_the_folder_are_followed(tmp_path, rng):
     cohort = read_cohort(tmp_path, atlas="aal90")
     assert cohort.ids == ("sub-01",)
     assert "datalad get" in cohort.refused[0].reason
-
-
-def test_several_paths_make_one_cohort(tmp_path, rng):
-    write_series(tmp_path / "a.csv", rng)
-    write_series(tmp_path / "folder" / "b.csv", rng)
-    assert read_cohort([tmp_path / "a.csv", tmp_path / "folder"], atlas="aal90").ids == ("a", "b")
 
 
 def test_streaming_yields_the_same_subjects(tmp_path, rng):
@@ -404,42 +383,30 @@ REGIONS = "index\tlabel\n1\tleft\n2\tright\n3\tmiddle\n"
 
 
 @needs_pipes
-def test_pipes_are_refused_without_waiting_for_a_writer(tmp_path, rng):
+def test_pipes_are_refused_without_waiting_for_a_writer(tmp_path):
     save_table(tmp_path / "good.csv")
-    names = ["evil.zip", "participants.tsv", "sub-09.csv", "atlas_dseg.tsv", "a_hemi-L.label.gii"]
+    names = {"evil.zip", "participants.tsv", "sub-09.csv", "atlas_dseg.tsv", "a_hemi-L.label.gii"}
     for name in names:
         os.mkfifo(tmp_path / name)
     cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
     assert cohort.ids == ("good",)
-    assert sorted(refusal.file for refusal in cohort.refused) == sorted(names)
-    assert all("It is a pipe" in refusal.reason for refusal in cohort.refused)
-
-
-@needs_pipes
-def test_a_pipe_that_is_named_as_archive_is_refused(tmp_path):
-    os.mkfifo(tmp_path / "evil.zip")
+    assert set(reasons(cohort)) == names
+    assert all("It is a pipe" in reason for reason in reasons(cohort).values())
     refused(r"'evil\.zip' is a folder, a pipe or a device", read_cohort, tmp_path / "evil.zip")
 
 
 @pytest.mark.parametrize("place", ["atlases", "atlases/deeper"])
-def test_labels_behind_a_link_out_of_the_folder_are_not_read(tmp_path, rng, place):
+def test_labels_behind_a_link_are_read_within_the_folder_alone(tmp_path, place):
     folder, outside = tmp_path / "study", tmp_path / "outside"
     (folder / place).parent.mkdir(parents=True)
     outside.mkdir()
     (outside / "x_dseg.tsv").write_text(REGIONS)
     (outside / "x_hemi-L.label.gii").touch()
-    save_table(folder / "sub-01.csv")
+    path = save_table(folder / "sub-01.csv")
     (folder / place).symlink_to(outside, target_is_directory=True)
-    assert label_table_beside(folder / "sub-01.csv", folder) is None
-    assert all(above.resolve() != outside for above in folders_above(folder / "sub-01.csv", folder))
+    assert label_table_beside(path, folder) is None
+    assert all(above.resolve() != outside for above in folders_above(path, folder))
     (folder / place).unlink()
-    outside.rename(folder / place)
-    assert label_table_beside(folder / "sub-01.csv", folder) == ("x_dseg.tsv", ("left", "right", "middle"))
-
-
-def test_labels_behind_a_link_within_the_folder_are_read(tmp_path, rng):
-    save_table(tmp_path / "sub-01.csv")
-    (tmp_path / "shared").mkdir()
-    (tmp_path / "shared" / "x_dseg.tsv").write_text(REGIONS)
-    (tmp_path / "atlases").symlink_to("shared", target_is_directory=True)
-    assert label_table_beside(tmp_path / "sub-01.csv", tmp_path) is not None
+    inside = outside.rename(folder / "shared")
+    (folder / place).symlink_to(inside, target_is_directory=True)
+    assert label_table_beside(path, folder) == ("x_dseg.tsv", ("left", "right", "middle"))
