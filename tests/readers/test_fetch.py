@@ -15,7 +15,7 @@ import pytest
 from abide_mirror import Handler, abide_server
 from reading import refused
 
-from biobgt import InputError, read_cohort
+from biobgt import read_cohort
 from biobgt.readers.fetch import FetchOptions, abide_cohort, data_folder, fetch_abide, find_cohort
 
 
@@ -29,7 +29,11 @@ def mirror(tmp_path, rng):
 @pytest.fixture
 def fetch(tmp_path, mirror):
     """Fetch from that server into a folder."""
-    return lambda **options: fetch_abide(tmp_path / "out", FetchOptions(mirror=mirror[0], **options))
+
+    def fetched(progress=None, **options):
+        return fetch_abide(tmp_path / "out", FetchOptions(mirror=mirror[0], **options), progress=progress)
+
+    return fetched
 
 
 @pytest.fixture
@@ -37,12 +41,9 @@ def asked(mirror):
     return mirror[1]
 
 
-def test_fetch_gives_a_folder_that_reads_as_a_cohort(tmp_path, asked, mirror):
+def test_fetch_gives_a_folder_that_reads_as_a_cohort(asked, fetch):
     seen = []
-    folder = fetch_abide(
-        tmp_path / "out", FetchOptions(mirror=mirror[0]), progress=lambda done, total: seen.append((done, total))
-    )
-    cohort = read_cohort(folder)
+    cohort = read_cohort(fetch(lambda *told: seen.append(told)))
     assert cohort.ids == ("Pitt_0050003", "Pitt_0050004")  # the third failed ABIDE's quality check
     assert dict(cohort.group_sizes) == {"NC": 1, "ASD": 1}
     assert cohort["Pitt_0050004"].phenotypes["sex"] == "F"
@@ -51,22 +52,24 @@ def test_fetch_gives_a_folder_that_reads_as_a_cohort(tmp_path, asked, mirror):
     assert "Pitt_0050005_rois_cc200.1D" not in asked
 
 
-def test_a_second_run_fetches_only_what_is_missing(tmp_path, fetch, asked):
+def test_a_second_run_fetches_only_what_is_missing(fetch, asked):
     fetch(n_subjects=1)
     asked.clear()
     fetch()
     assert asked == ["Pitt_0050004_rois_cc200.1D"]
 
 
-def test_what_was_fetched_is_found_by_its_name(tmp_path, mirror, monkeypatch):
+def test_what_was_fetched_is_found_by_its_name_where_nilearn_keeps_it(tmp_path, mirror, monkeypatch):
+    monkeypatch.delenv("NILEARN_DATA", raising=False)
+    assert data_folder().name == "nilearn_data"
     monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "data"))
+    assert data_folder() == tmp_path / "data"
     monkeypatch.chdir(tmp_path)
     refused("no file", find_cohort, "abide")
     fetch_abide(data_folder(), FetchOptions(mirror=mirror[0]))
     assert find_cohort("abide").ids == ("Pitt_0050003", "Pitt_0050004")
     (tmp_path / "abide").mkdir()
-    with pytest.raises(InputError, match="nothing"):  # an own folder of that name comes first
-        find_cohort("abide")
+    refused("nothing", find_cohort, "abide")  # an own folder of that name comes first
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
@@ -117,8 +120,7 @@ def test_killed_in_the_middle_of_a_file_the_next_run_fetches_it_whole(
 
 
 def test_without_a_network_it_ends_with_a_sentence(tmp_path):
-    with pytest.raises(InputError, match="could not be fetched: its server was not reached"):
-        fetch_abide(tmp_path, FetchOptions(mirror="http://127.0.0.1:9"))
+    refused("its server was not reached", fetch_abide, tmp_path, FetchOptions(mirror="http://127.0.0.1:9"))
 
 
 def test_cohort_is_of_those_asked_for_whatever_lies_in_the_folder(tmp_path, fetch, mirror):
@@ -137,13 +139,6 @@ def test_cohort_is_of_those_asked_for_whatever_lies_in_the_folder(tmp_path, fetc
     assert (cohort.unmatched_subjects, cohort.unmatched_rows) == ((), ())
 
 
-def test_files_are_kept_where_nilearn_keeps_them(monkeypatch, tmp_path):
-    monkeypatch.setenv("NILEARN_DATA", str(tmp_path / "data"))
-    assert data_folder() == tmp_path / "data"
-    monkeypatch.delenv("NILEARN_DATA")
-    assert data_folder().name == "nilearn_data"
-
-
 LOGIN = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Welcome to the guest network</body></html>\n"
 SERIES = "Outputs/cpac/filt_global/rois_cc200/Pitt_0050003_rois_cc200.1D"
 TABLE = "Phenotypic_V1_0b_preprocessed1.csv"
@@ -154,36 +149,27 @@ def _files(folder):
 
 
 @pytest.mark.parametrize(
-    ("served", "what"),
+    ("file", "served", "what"),
     [
-        (LOGIN, "is a web page"),
-        ("\ufeff  <html>", "is a web page"),
-        ("", "is empty"),
-        ("#1\t#2\n1.0\t2.0\n3.0\t4.0\n", "has 2 columns, not 200"),
-        ("\t".join(["1.5"] * 200) + "\n1.5\t1.5", "is no table of numbers, or is cut short"),
+        (SERIES, LOGIN, "is a web page"),
+        (SERIES, "\ufeff  <html>", "is a web page"),
+        (SERIES, "", "is empty"),
+        (SERIES, "#1\t#2\n1.0\t2.0\n3.0\t4.0\n", "has 2 columns, not 200"),
+        (SERIES, "\t".join(["1.5"] * 200) + "\n1.5\t1.5", "is no table of numbers, or is cut short"),
+        (TABLE, LOGIN, "is a web page"),
     ],
-    ids=["login page", "page behind a mark", "empty", "another table", "cut"],
+    ids=["login page", "page behind a mark", "empty", "another table", "cut", "login page for the phenotypes"],
 )
 @pytest.mark.filterwarnings("ignore:loadtxt")
-def test_what_is_no_series_is_refused_each_time_and_the_real_one_fetched_later(tmp_path, fetch, served, what):
-    real = (tmp_path / "server" / SERIES).read_bytes()
-    (tmp_path / "server" / SERIES).write_text(served, encoding="utf-8")
+def test_what_is_no_table_is_refused_each_time_and_the_real_one_fetched_later(tmp_path, fetch, file, served, what):
+    path = tmp_path / "server" / file
+    real = path.read_bytes()
+    path.write_text(served, encoding="utf-8")
     for _ in range(2):
-        refused(f"'Pitt_0050003_rois_cc200.1D' {what}, and was not kept.*login page", fetch)
-        assert not [name for name in _files(tmp_path / "out") if name.endswith(".1D")]
-    (tmp_path / "server" / SERIES).write_bytes(real)
-    folder = fetch()
-    assert read_cohort(folder).ids == ("Pitt_0050003", "Pitt_0050004")
-
-
-def test_a_login_page_instead_of_the_phenotypes(tmp_path, fetch):
-    real = (tmp_path / "server" / TABLE).read_bytes()
-    (tmp_path / "server" / TABLE).write_text(LOGIN)
-    for _ in range(2):
-        refused(f"'{TABLE}' is a web page, and was not kept", fetch)
-        assert TABLE not in _files(tmp_path / "out")
-    (tmp_path / "server" / TABLE).write_bytes(real)
-    assert len(read_cohort(fetch())) == 2
+        refused(f"'{path.name}' {what}, and was not kept.*login page", fetch)
+        assert path.name not in _files(tmp_path / "out")
+    path.write_bytes(real)
+    assert read_cohort(fetch()).ids == ("Pitt_0050003", "Pitt_0050004")
 
 
 def test_a_page_that_an_earlier_run_kept_is_fetched_again(tmp_path, fetch, asked):
@@ -269,8 +255,7 @@ def test_a_table_cannot_name_files_elsewhere(tmp_path, fetch, asked):
     assert read_cohort(folder).ids == ("Pitt_0050003",)
 
 
-def test_a_file_that_ends_early_is_not_kept(tmp_path, mirror, monkeypatch):
-
+def test_a_file_that_ends_early_is_not_kept(tmp_path, fetch, monkeypatch):
     def send_less(handler):
         handler.send_response(200)
         handler.send_header("Content-Length", "100000")
@@ -278,5 +263,5 @@ def test_a_file_that_ends_early_is_not_kept(tmp_path, mirror, monkeypatch):
         handler.wfile.write(b",SUB_ID,FILE_ID\n")
 
     monkeypatch.setattr(Handler, "do_GET", send_less)
-    refused("ended early", fetch_abide, tmp_path / "out", FetchOptions(mirror=mirror[0]))
+    refused("ended early", fetch)
     assert _files(tmp_path / "out") == []

@@ -38,11 +38,15 @@ def good(tmp_path, rng) -> Path:
     return write(tmp_path / "good.h5", rng.standard_normal((30, 5)))
 
 
+def read(path):
+    return read_isolated(READER, path, HDF5)
+
+
 @pytest.fixture
 def warm(good):
     """One idle process, and no other."""
     isolated._POOL.close()
-    read_isolated(READER, good, HDF5)
+    read(good)
     (pid,) = children()
     return pid
 
@@ -50,15 +54,20 @@ def warm(good):
 @pytest.mark.parametrize("dtype", ["<f8", ">f8", "<f4", "<f2", ">i2", "<u8", "i1"])
 def test_every_type_of_number_comes_back_to_the_last_bit(tmp_path, rng, dtype):
     values = (rng.standard_normal((7, 5)) * 50).astype(dtype)
-    _, array = read_isolated(READER, write(tmp_path / "s.h5", values), HDF5)
+    _, array = read(write(tmp_path / "s.h5", values))
     assert array.dtype == np.dtype(dtype)
     np.testing.assert_array_equal(array, values)
     assert array.flags.writeable
 
 
-def test_the_process_is_kept_for_the_next_file(good, warm):
-    read_isolated(READER, good, HDF5)
-    assert children() == {warm}
+def test_the_process_outlives_the_thread_that_asked_first_and_is_kept_for_the_next_file(good):
+    isolated._POOL.close()
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(read, good).result()
+    (first,) = children()
+    time.sleep(0.1)
+    read(good)
+    assert children() == {first}
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads a process's environment as Linux shows it")
@@ -66,7 +75,7 @@ def test_the_process_knows_no_password(good, monkeypatch):
     monkeypatch.setenv("BIOBGT_PASSWORD", "correct horse")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "battery staple")
     isolated._POOL.close()
-    read_isolated(READER, good, HDF5)
+    read(good)
     for process in children():
         known = Path(f"/proc/{process}/environ").read_bytes()
         assert b"horse" not in known
@@ -76,32 +85,32 @@ def test_the_process_knows_no_password(good, monkeypatch):
 
 def test_after_a_damaged_file_the_process_is_another(tmp_path, good, warm):
     (tmp_path / "bad.h5").write_bytes(good.read_bytes()[:1000])
-    refused("cannot be read as HDF5", read_isolated, READER, tmp_path / "bad.h5", HDF5)
-    read_isolated(READER, good, HDF5)
+    refused("cannot be read as HDF5", read, tmp_path / "bad.h5")
+    read(good)
     assert warm not in children()
 
 
 def test_a_process_that_was_killed_while_idle_costs_no_file(good, warm):
     os.kill(warm, signal.SIGKILL)
-    assert read_isolated(READER, good, HDF5)[1].shape == (30, 5)
+    assert read(good)[1].shape == (30, 5)
 
 
 def test_a_process_that_dies_over_a_file_is_one_refused_file(tmp_path, good, warm, monkeypatch):
     """A stopped process that is then killed stands for every crash in a library."""
     os.kill(warm, signal.SIGSTOP)
     threading.Timer(0.2, os.kill, (warm, signal.SIGKILL)).start()
-    assert read_isolated(READER, good, HDF5)[1].shape == (30, 5), "a warm process's death is not the file's fault"
+    assert read(good)[1].shape == (30, 5), "a warm process's death is not the file's fault"
     monkeypatch.setattr(isolated, "__file__", str(tmp_path / "no.py"))
     isolated._POOL.close()
-    refused("crashed on it", read_isolated, READER, good, HDF5)
+    refused("crashed on it", read, good)
 
 
 def test_a_file_that_takes_too_long_is_refused_and_the_next_is_read(good, warm, monkeypatch):
     monkeypatch.setenv("BIOBGT_MAX_SECONDS", "1")
     os.kill(warm, signal.SIGSTOP)  # as good as a loop in C: it answers to SIGKILL alone
-    refused(r"longer than 1 seconds.*BIOBGT_MAX_SECONDS=4", read_isolated, READER, good, HDF5)
+    refused(r"longer than 1 seconds.*BIOBGT_MAX_SECONDS=4", read, good)
     monkeypatch.delenv("BIOBGT_MAX_SECONDS")
-    assert read_isolated(READER, good, HDF5)[1].shape == (30, 5)
+    assert read(good)[1].shape == (30, 5)
 
 
 def test_memory_beyond_what_the_file_declares_is_refused(tmp_path, monkeypatch):
@@ -124,7 +133,7 @@ def test_threads_share_the_processes(tmp_path, rng):
     values = [rng.standard_normal((20, 4)) for _ in range(24)]
     paths = [write(tmp_path / f"{i}.h5", array) for i, array in enumerate(values)]
     with ThreadPoolExecutor(8) as threads:
-        replies = list(threads.map(lambda path: read_isolated(READER, path, HDF5), paths))
+        replies = list(threads.map(read, paths))
     for (_, array), expected in zip(replies, values, strict=True):
         np.testing.assert_array_equal(array, expected)
     assert len(children()) <= isolated.MOST_AT_ONCE
@@ -186,16 +195,6 @@ def test_who_stops_does_not_wait_for_the_files_ahead(tmp_path, rng, warm):
         next(reading)
     assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("biobgt-reading")]
     assert not [pid for pid in asked_for if pid in children() or Path(f"/proc/{pid}/fd").exists()]
-
-
-def test_a_process_outlives_the_thread_that_asked_first(good):
-    isolated._POOL.close()
-    with ThreadPoolExecutor(1) as thread:
-        thread.submit(read_isolated, READER, good, HDF5).result()
-    first = children()
-    time.sleep(0.1)
-    read_isolated(READER, good, HDF5)
-    assert children() == first
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it ends once it has answered")

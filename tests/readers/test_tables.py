@@ -60,13 +60,17 @@ def test_what_surrounds_a_table_is_no_part_of_it(content):
         ("# a b c", ("a", "b", "c")),  # numpy.savetxt
         ("Insula.L\tInsula.R\tCuneus", ("Insula.L", "Insula.R", "Cuneus")),
         ('"A 1"\t"A 2"\t"B"', ("A 1", "A 2", "B")),
+        ("A,B,C", ("A", "B", "C")),  # and a separator at the end of every other line
+        ("File\tSub-brick\tMean_1\tMean_3\tMean_4", ("Mean_1", "Mean_3", "Mean_4")),  # ADHD-200 Athena
     ],
 )
 def test_headers(header, names):
-    separator = "\t" if "\t" in header else " "
-    reading = read("\n".join([header, *lines(separator)]))
+    separator = next(mark for mark in "\t, " if mark in header)
+    before, after = "sfnwmrda1.nii.gz\t0[?]\t" if "File" in header else "", "," if separator == "," else ""
+    reading = read("\n".join([header, *(before + line + after for line in lines(separator))]))
     assert reading.region_names == names
     np.testing.assert_array_equal(reading.values, VALUES)
+    assert reading.options.get("columns left out") == ("File, Sub-brick" if before else "column 4" if after else None)
 
 
 @pytest.mark.parametrize(
@@ -107,20 +111,10 @@ def test_index_columns_are_left_out(index_name, columns, rows):
     np.testing.assert_array_equal(reading.values, values)
 
 
-def test_an_index_without_a_header_is_left_out():
+def test_an_index_without_a_header_is_left_out_and_row_labels_name_the_regions():
     values = np.random.default_rng(0).standard_normal((8, 6))
     np.testing.assert_array_equal(read(pd.DataFrame(values).to_csv(header=False)).values, values)
-
-
-def test_row_labels_without_column_names_name_the_regions():
-    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((4, 9)), index=list("pqrs"))
-    assert read(frame.to_csv()).row_names == ("p", "q", "r", "s")
-
-
-def test_a_trailing_separator_under_a_header_shifts_nothing():
-    reading = read("A,B,C\n" + "\n".join(line + "," for line in lines(",")))
-    assert reading.region_names == ("A", "B", "C")
-    np.testing.assert_array_equal(reading.values, VALUES)
+    assert read(pd.DataFrame(values.T, index=list("pqrstu")).to_csv()).row_names == tuple("pqrstu")
 
 
 @pytest.mark.parametrize("separator", [";", "\t", " "])
@@ -142,14 +136,6 @@ def test_missing_cells_at_every_edge_keep_their_places(separator):
     rows = [["", "2", "3"], ["4", "nan ", "6"], ["7", "8", ""]]  # the space comes from a spreadsheet
     reading = read("\n".join(map(separator.join, [["A", "B", "C"], *rows])))
     np.testing.assert_array_equal(reading.values, [[np.nan, 2, 3], [4, np.nan, 6], [7, 8, np.nan]])
-
-
-def test_athena_columns_are_left_out():
-    rows = [f"sfnwmrda1.nii.gz\t{i}[?]\t{line}" for i, line in enumerate(lines("\t"))]
-    reading = read("\n".join(["File\tSub-brick\tMean_1\tMean_3\tMean_4", *rows]))
-    assert reading.region_names == ("Mean_1", "Mean_3", "Mean_4")
-    np.testing.assert_array_equal(reading.values, VALUES)
-    assert reading.options["columns left out"] == "File, Sub-brick"
 
 
 FRAME = pd.DataFrame(VALUES, columns=["a", "b", "c"], index=["x", "y", "z"])
@@ -251,21 +237,11 @@ def test_what_is_a_number(word):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\f", "\x85", "\u2028"])
-def test_lines_are_counted_before_a_list_of_them_is_made(tmp_path, monkeypatch, end):
+def test_lines_are_counted_before_a_list_of_them_is_made(monkeypatch, end):
     """64 MB of ones and line ends pack into 80 kB, and are 4 GB as a list of lines."""
     monkeypatch.setenv("BIOBGT_MAX_TIMEPOINTS", "100")
-    looked_at = []
-    original = tables._find_layout
-    monkeypatch.setattr(tables, "_find_layout", lambda table, **how: looked_at.append(table) or original(table, **how))
-    save_table(tmp_path / "good.csv")
-    (tmp_path / "sub-09.csv").write_bytes((f"1{end}" * 401).encode())
-    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
-    assert cohort.ids == ("good",)
-    assert cohort.refused[0].reason == (
-        "The file has 401 lines; at most 400 are read. If it is meant to be so large, set BIOBGT_MAX_TIMEPOINTS=401 in "
-        "the environment before BioBGT Explorer is started."
-    )
-    assert len(looked_at) == 1
+    monkeypatch.setattr(tables, "_find_layout", lambda *_, **__: pytest.fail("the lines were looked at"))
+    refused("401 lines; at most 400 .*BIOBGT_MAX_TIMEPOINTS=401", read, f"1{end}" * 401)
 
 
 def test_blank_lines_and_comments_are_no_rows(monkeypatch):
