@@ -79,8 +79,7 @@ def figure(
     """
     from biobgt.export.bundle import versions
     from biobgt.export.making import make_files, make_panels
-    from biobgt.export.methods import methods_of
-    from biobgt.export.writers import METHODS, methods_files
+    from biobgt.export.methods import METHODS, methods_files, methods_of
     from biobgt.results.measured import Measured
 
     figure_name = reading.pop("figure_name")

@@ -20,9 +20,8 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS, escape_markdown
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.export.making import FigureFiles, PanelFiles, options_in_full
-from biobgt.export.methods import methods_of
+from biobgt.export.methods import LIBRARY, METHODS, methods_files, methods_of
 from biobgt.export.request import PANELS, CohortRef, FigureRequest
-from biobgt.export.writers import LIBRARY, METHODS, methods_files
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.installed import installed_model
 from biobgt.readers.project import PROJECT_SUFFIX, save_project

@@ -1,21 +1,23 @@
 """The methods section of a paper: participants, acquisition, analyses, models, figures, software, with their works.
 
-One structure holds it, sections of paragraphs of sentences that are cut at their citations. How it becomes Markdown, a
-Word document or LaTeX is the matter of the three writers.
+One structure holds it, sections of paragraphs of sentences that are cut at their citations. Three writers make
+Markdown, LaTeX and a Word document of it, byte for byte the same every time.
 """
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 import pandas as pd
 
-from biobgt.base.files import asset
-from biobgt.base.references import REFERENCES, Cited, Reference, cut, in_brackets
-from biobgt.base.wording import counted, listed
+from biobgt.base.files import asset, zipped
+from biobgt.base.references import REFERENCES, Cited, Reference, bibliography, cut, in_brackets
+from biobgt.base.wording import counted, escape_markdown, listed
 from biobgt.data.cohort import GROUP_TITLES, Cohort, average_by_person, counted_people, kind_of_group, people_in_order
 from biobgt.export.making import FigureFiles, options_in_full
 from biobgt.export.request import CohortRef, FigureRequest
@@ -23,9 +25,11 @@ from biobgt.groups.design import known_characteristics, one_value_per_person
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.training.cohorts import DATASETS
 
+METHODS, LIBRARY = "methods", "references"  # names of the files, without suffix
+
 
 @dataclass(frozen=True)
-class ToComplete:
+class _ToComplete:
     """What only the authors know: a place that every writer marks."""
 
     what: str
@@ -36,9 +40,9 @@ class ToComplete:
         return f"[To complete: {self.what}]"
 
 
-Run = str | Cited | ToComplete
-Sentence = tuple[Run, ...]
-_Said = list[str | ToComplete]
+_Run = str | Cited | _ToComplete
+_Sentence = tuple[_Run, ...]
+_Said = list[str | _ToComplete]
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ class Methods:
     A paragraph is what opens it in bold, the figures it is about, where these are not all; and its sentences.
     """
 
-    sections: tuple[tuple[str, tuple[tuple[str, tuple[Sentence, ...]], ...]], ...]
+    sections: tuple[tuple[str, tuple[tuple[str, tuple[_Sentence, ...]], ...]], ...]
 
     @property
     def works(self) -> dict[str, Reference]:
@@ -85,8 +89,8 @@ def methods_of(
         "Software": [("", _software_sentences(versions))],
     }
 
-    def cut_all(sentences: _Said) -> tuple[Sentence, ...]:
-        return tuple((one,) if isinstance(one, ToComplete) else cut(one, works) for one in sentences)
+    def cut_all(sentences: _Said) -> tuple[_Sentence, ...]:
+        return tuple((one,) if isinstance(one, _ToComplete) else cut(one, works) for one in sentences)
 
     return Methods(
         tuple(
@@ -144,9 +148,9 @@ def _people_sentences(ref: CohortRef, cohort: Cohort) -> _Said:
     said += known
     if simulated < len(cohort):
         wanted = ["recruitment", "inclusion and exclusion criteria", "diagnosis", "ethics approval and consent"]
-        said.append(ToComplete("; ".join([*(_TOLD[name] for name in missing), *wanted])))
+        said.append(_ToComplete("; ".join([*(_TOLD[name] for name in missing), *wanted])))
         if len(missing) < len(_TOLD):
-            said.append(ToComplete("check that the table's ages are in years and its displacements in millimetres"))
+            said.append(_ToComplete("check that the table's ages are in years and its displacements in millimetres"))
     return said
 
 
@@ -213,7 +217,7 @@ def _acquisition_sentences(cohort: Cohort) -> _Said:
         left += ["instructions (eyes open or closed)"]
         left += [] if lengths and len(trs) == len(lengths) else ["repetition time"]
     left += ["preprocessing with its software and version", _STILL_TO_SAY[cohort.kind.key]]
-    return [*said, ToComplete("; ".join(left))]
+    return [*said, _ToComplete("; ".join(left))]
 
 
 def _extractions(cohort: Cohort) -> list[str]:
@@ -339,7 +343,7 @@ def _model_sentences(model: InstalledModel) -> _Said:
             "people."
         )
     if not kinds or any(not DATASETS[kind].works for kind in kinds):
-        said.append(ToComplete(f"source, terms and citation of the data that {model.name} was trained on"))
+        said.append(_ToComplete(f"source, terms and citation of the data that {model.name} was trained on"))
     return said
 
 
@@ -359,7 +363,7 @@ def _software_sentences(versions: Mapping[str, str]) -> _Said:
         f"Numbers and figures were made with {about['title']}, version {versions['biobgt']} [@biobgt; @peng2025]"
         f"{f', available at {found}' if found else ''}, on Python {versions['python']} with {others}."
     )
-    missing = ToComplete(f"where readers can obtain {about['title']}; {_CITATION_FILE} names no address")
+    missing = _ToComplete(f"where readers can obtain {about['title']}; {_CITATION_FILE} names no address")
     drawn = "Figures were drawn with matplotlib [@hunter2007]."
     return [made, drawn, *([] if found else [missing])]
 
@@ -388,3 +392,179 @@ def _about() -> Mapping[str, Any]:
     path = installed if installed.is_file() else asset().parent / _CITATION_FILE
     document: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return document
+
+
+# The section as files: Markdown first.
+
+
+def methods_files(methods: Methods, name: str, library: str) -> dict[str, bytes]:
+    """A methods section as Markdown, Word and LaTeX with its BibTeX, by the names of the files.
+
+    Parameters
+    ----------
+    methods : Methods
+    name, library : str
+        Of the text and of the BibTeX file, without suffix.
+    """
+    return {
+        f"{name}.md": _markdown(methods).encode(),
+        f"{name}.docx": _word(methods),
+        f"{name}.tex": _latex(methods, library).encode(),
+        f"{library}.bib": bibliography(methods.works).encode(),
+    }
+
+
+def _markdown(methods: Methods) -> str:
+    lines = ["# Methods", ""]
+    for heading, paragraphs in methods.sections:
+        lines += [f"## {heading}", ""]
+        for about, sentences in paragraphs:
+            said = [f"**{about}.**"] if about else []
+            for sentence in sentences:
+                text = escape_markdown("".join(run if isinstance(run, str) else run.text for run in sentence))
+                said.append(f"**{text}**" if len(sentence) == 1 and isinstance(sentence[0], _ToComplete) else text)
+            lines += [" ".join(said), ""]
+    lines += ["## References", ""]
+    lines += [f"- {escape_markdown(work.entry)}" for work in methods.works.values()]
+    return "\n".join(lines) + f"\n\nThe same works are in {LIBRARY}.bib.\n"
+
+
+# A methods section as LaTeX, with natbib's citations of the bundle's BibTeX file.
+#
+# It is a whole document that pdfLaTeX and its kin typeset; what stands between the beginning of the document and the
+# bibliography is for a manuscript to take over.
+
+
+_HEAD = r"""\documentclass{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage[round,semicolon]{natbib}
+\begin{document}
+"""
+_TEXT = {"\\": "backslash", "~": "asciitilde", "^": "asciicircum", "<": "less", ">": "greater", "|": "bar"}
+_GREEK = {"Σ": "Sigma", "Δ": "Delta", "α": "alpha", "β": "beta", "γ": "gamma", "λ": "lambda", "ρ": "rho"}
+_GREEK |= {"σ": "sigma", "τ": "tau", "ψ": "psi", "ω": "omega"}
+_SIGNS = {"×": "times", "±": "pm", "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "·": "cdot", "√": "surd"}
+_SPECIAL = {letter: rf"\{letter}" for letter in "&%$#_{}"}
+_SPECIAL |= {letter: rf"\text{name}{{}}" for letter, name in _TEXT.items()}
+_SPECIAL |= {sign: rf"$\{name}$" for sign, name in (_GREEK | _SIGNS).items()}
+_SPECIAL |= {"–": "--", "−": "$-$", "∞": r"$\infty$", "²": "$^2$"}
+# What T1 and UTF-8 input cannot typeset: letters beyond Latin, and signs that have no entry above.
+_UNKNOWN = re.compile(r"[^\x00-\x7f\u00a0-\u017f\u2018-\u201d]")
+
+
+def _latex(methods: Methods, library: str) -> str:
+    lines = [_HEAD + r"\section*{Methods}"]
+    for heading, paragraphs in methods.sections:
+        lines.append(f"\\subsection*{{{latex(heading)}}}")
+        for about, sentences in paragraphs:
+            opening = [rf"\textbf{{{latex(about)}.}}"] if about else []
+            lines.append("\n".join([*opening, *("".join(map(_latex_run, sentence)) for sentence in sentences)]) + "\n")
+    lines += [r"\bibliographystyle{plainnat}", f"\\bibliography{{{library}}}", r"\end{document}"]
+    return "\n".join(lines) + "\n"
+
+
+def latex(text: str) -> str:
+    r"""Escape what LaTeX would take for commands, and write signs that its fonts lack as mathematics.
+
+    >>> print(latex("γ = 0.5, 10 % of sub_01"))
+    $\gamma$ = 0.5, 10 \% of sub\_01
+    """
+    written = "".join(_SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
+    return _UNKNOWN.sub("?", written)
+
+
+def _latex_run(run: _Run) -> str:
+    if isinstance(run, _ToComplete):
+        return rf"\textbf{{{latex(run.text)}}}"
+    if isinstance(run, Cited):
+        before = f"{latex(run.before)};" if run.before else ""
+        beside = f"[{before}][{latex(run.behind)}]" if run.before or run.behind else ""  # natbib sets a comma between
+        return rf"\citep{beside}{{{','.join(one.key for one in run.works)}}}"
+    opened, closed = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]  # latex() takes outer blanks away
+    return f"{' ' if opened else ''}{latex(run)}{' ' if closed else ''}"
+
+
+# A methods section as a Word document (Office Open XML, ISO/IEC 29500), byte for byte the same every time.
+#
+# A ``.docx`` is a zip of XML. This one holds headings, paragraphs, bold and highlighted runs, and no more, so that no
+# library is needed for it.
+
+
+_HEADER = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_TYPES = (
+    f'{_HEADER}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    '<Default Extension="xml" ContentType="application/xml"/>'
+    '<Override PartName="/word/document.xml" ContentType='
+    '"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/>'
+    '<Override PartName="/word/styles.xml" ContentType='
+    '"application/vnd.openxmlformats-officedocument.wordprocessingml.styles+xml"/></Types>'
+)
+_RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+
+def _word(methods: Methods) -> bytes:
+    body = [_block("Heading1", [_word_run("Methods")])]
+    for heading, paragraphs in methods.sections:
+        body.append(_block("Heading2", [_word_run(heading)]))
+        body += [_word_paragraph(about, sentences) for about, sentences in paragraphs]
+    body.append(_block("Heading2", [_word_run("References")]))
+    body += [_block("Bibliography", [_word_run(one.entry)]) for one in methods.works.values()]
+    document = f'{_HEADER}<w:document xmlns:w="{_WORDS}"><w:body>{"".join(body)}<w:sectPr/></w:body></w:document>'
+    parts = {
+        "[Content_Types].xml": _TYPES,
+        "_rels/.rels": _related("officeDocument", "word/document.xml"),
+        "word/document.xml": document,
+        "word/_rels/document.xml.rels": _related("styles", "styles.xml"),
+        "word/styles.xml": _styles(),
+    }
+    return zipped({name: text.encode() for name, text in parts.items()})
+
+
+def _word_paragraph(about: str, sentences: Iterable[_Sentence]) -> str:
+    runs = [_word_run(f"{about}. ", bold=True)] if about else []
+    for number, sentence in enumerate(sentences):
+        runs += [_word_run(" ")] if number else []
+        for run in sentence:
+            to_complete = isinstance(run, _ToComplete)
+            runs.append(_word_run(run if isinstance(run, str) else run.text, bold=to_complete, marked=to_complete))
+    return _block("Normal", runs)
+
+
+def _word_run(text: str, *, bold: bool = False, marked: bool = False) -> str:
+    look = ("<w:b/>" if bold else "") + ('<w:highlight w:val="yellow"/>' if marked else "")
+    clean = "".join(letter for letter in text if letter.isprintable())  # XML has no control characters
+    set_as = f"<w:rPr>{look}</w:rPr>" if look else ""
+    return f'<w:r>{set_as}<w:t xml:space="preserve">{escape(clean)}</w:t></w:r>'
+
+
+def _block(style: str, runs: Iterable[str]) -> str:
+    return f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>{"".join(runs)}</w:p>'
+
+
+def _related(kind: str, target: str) -> str:
+    relation = f'<Relationship Id="rId1" Type="{_RELATION}/{kind}" Target="{target}"/>'
+    return f'{_HEADER}<Relationships xmlns="{_PACKAGE}">{relation}</Relationships>'
+
+
+def _styles() -> str:
+    def style(key: str, name: str, paragraph: str, run: str, *, default: bool = False) -> str:
+        based = ' w:default="1"' if default else ""
+        base = "" if default else '<w:basedOn w:val="Normal"/>'
+        return (
+            f'<w:style w:type="paragraph"{based} w:styleId="{key}"><w:name w:val="{name}"/>{base}'
+            f"<w:pPr>{paragraph}</w:pPr><w:rPr>{run}</w:rPr></w:style>"
+        )
+
+    spaced = '<w:spacing w:after="160" w:line="276" w:lineRule="auto"/>'
+    level = '<w:keepNext/><w:spacing w:before="240" w:after="80"/><w:outlineLvl w:val="{}"/>'
+    styles = [
+        style("Normal", "Normal", spaced, '<w:sz w:val="22"/>', default=True),
+        style("Heading1", "heading 1", level.format(0), '<w:b/><w:sz w:val="32"/>'),
+        style("Heading2", "heading 2", level.format(1), '<w:b/><w:sz w:val="26"/>'),
+        style("Bibliography", "Bibliography", '<w:ind w:left="360" w:hanging="360"/>', ""),
+    ]
+    return f'{_HEADER}<w:styles xmlns:w="{_WORDS}">{"".join(styles)}</w:styles>'

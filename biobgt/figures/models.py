@@ -31,8 +31,7 @@ from biobgt.figures.which_model import (
     model_opening,
     subject_methods,
 )
-from biobgt.model.benchmark.linear import BASELINES, kinds_of_baselines
-from biobgt.model.benchmark.systems import benchmark_systems
+from biobgt.model.benchmark.systems import BASELINES, benchmark_systems, kinds_of_baselines
 from biobgt.model.installed import InstalledModel
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-from .benchmark.linear import BASELINES, Baseline
+from .benchmark.systems import BASELINES, Baseline
 from .calibration import calibrated, fit_temperature
 from .ensemble import Ensemble, SubjectExplanation
 from .installed import InstalledModel, installed_model, installed_models

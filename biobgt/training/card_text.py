@@ -19,7 +19,7 @@ from biobgt.base.arrays import FDR, discovery_rates, passes
 from biobgt.base.files import asset
 from biobgt.base.wording import code_span, counted, covariate_words, escape_markdown, listed, percent, signed
 from biobgt.data.cohort import counted_people
-from biobgt.model.benchmark.linear import kinds_of_baselines
+from biobgt.model.benchmark.systems import kinds_of_baselines
 from biobgt.model.presets import OWN_PRESET
 from biobgt.model.pretrained import model_verdict
 from biobgt.training.cohorts import DATASETS

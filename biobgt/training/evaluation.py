@@ -21,9 +21,16 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import read_csv, write_atomically, write_csv
-from biobgt.model.benchmark.linear import BASELINES, Baseline, baseline_titles
 from biobgt.model.benchmark.networks import encode, n_parameters, with_importance
-from biobgt.model.benchmark.systems import BioBGTSystem, ClassicalSystem, NetworkSystem, System
+from biobgt.model.benchmark.systems import (
+    BASELINES,
+    Baseline,
+    BioBGTSystem,
+    ClassicalSystem,
+    NetworkSystem,
+    System,
+    baseline_titles,
+)
 from biobgt.model.calibration import calibrated, fit_temperature, fold_temperatures
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named

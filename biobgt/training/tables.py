@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import FDR, discovery_rates
 from biobgt.base.wording import counted, listed, percent, signed
 from biobgt.data.cohort import Cohort, kind_of_group
-from biobgt.model.benchmark.linear import baseline_titles
-from biobgt.model.benchmark.systems import benchmark_systems
+from biobgt.model.benchmark.systems import baseline_titles, benchmark_systems
 from biobgt.model.presets import OWN_PRESET, REFERENCE
 from biobgt.training.metrics import (
     METRICS,

@@ -22,8 +22,8 @@ from torch.nn import functional
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file
-from biobgt.model.benchmark.linear import PENALTIES
 from biobgt.model.benchmark.networks import GraphNetwork
+from biobgt.model.benchmark.systems import PENALTIES
 from biobgt.model.calibration import fit_temperature, margins_to_logits
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.presets import Preset, TrainingSettings

@@ -21,8 +21,7 @@ from biobgt.figures.drawing import Bars, Drawing, Panel
 from biobgt.figures.register import Figure, all_figures
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.model import presets, pretrained
-from biobgt.model.benchmark.linear import BASELINES, Baseline
-from biobgt.model.benchmark.systems import NETWORK_TRAINING, SYSTEMS, NetworkSystem, Published
+from biobgt.model.benchmark.systems import BASELINES, NETWORK_TRAINING, SYSTEMS, Baseline, NetworkSystem, Published
 from biobgt.training.tables import CardTables
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST

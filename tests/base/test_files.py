@@ -166,8 +166,7 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     from biobgt.export import CohortRef, FigureRequest, cohort_sha256
     from biobgt.export.bundle import _captions_text
     from biobgt.export.making import make_files
-    from biobgt.export.methods import methods_of
-    from biobgt.export.writers import methods_files
+    from biobgt.export.methods import methods_files, methods_of
     from biobgt.figures.paper_style import PaperStyle
 
     name = "=<img src=x onerror=alert(1)>"

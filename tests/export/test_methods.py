@@ -21,7 +21,6 @@ from biobgt.export import methods as own_citation
 from biobgt.export.bundle import versions
 from biobgt.export.making import make_files
 from biobgt.export.methods import (
-    ToComplete,
     _acquisition_sentences,
     _model_paragraphs,
     _named_figures,
@@ -29,9 +28,11 @@ from biobgt.export.methods import (
     _people_sentences,
     _shown_sentences,
     _software_sentences,
+    _ToComplete,
+    latex,
+    methods_files,
     methods_of,
 )
-from biobgt.export.writers import latex, methods_files
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import pretrained_names
 from biobgt.training.cohorts import DATASETS
@@ -123,7 +124,7 @@ def test_participants_have_groups_age_sex_and_motion_once_per_person(own):
     assert patients == (
         "In the ASD group, mean age was 12.5 years (known of 1 of 2); 1 participant was female and 1 of sex '1'."
     )
-    assert all(isinstance(place, ToComplete) for place in places)
+    assert all(isinstance(place, _ToComplete) for place in places)
     assert "ethics" in places[0].what
     assert "years" in places[1].what
 
@@ -213,7 +214,7 @@ def test_software_is_cited_as_its_citation_file_says(monkeypatch):
     monkeypatch.setattr(own_citation, "_about", lambda: about | {"repository-code": "https://example.org/b"})
     said = _software_sentences(VERSIONS)
     assert "[@biobgt; @peng2025], available at https://example.org/b" in said[0]
-    assert not any(isinstance(one, ToComplete) for one in said)
+    assert not any(isinstance(one, _ToComplete) for one in said)
     assert _own_work().fields["url"] == "https://example.org/b"
 
 

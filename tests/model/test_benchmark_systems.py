@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.metrics import roc_auc_score
 from torch_geometric.nn import GATConv
 
-from biobgt.model.benchmark.linear import BASELINES, PENALTIES, LinearFeatures, LinearSVM, RandomForest, _Ridge
 from biobgt.model.benchmark.networks import (
     MOST_HOPS,
     DenseAttention,
@@ -22,11 +21,17 @@ from biobgt.model.benchmark.networks import (
     with_importance,
 )
 from biobgt.model.benchmark.systems import (
+    BASELINES,
     NETWORK_TRAINING,
+    PENALTIES,
     BioBGTSystem,
     ClassicalSystem,
     NetworkSystem,
     System,
+    _LinearFeatures,
+    _LinearSVM,
+    _RandomForest,
+    _Ridge,
     benchmark_systems,
 )
 from biobgt.model.calibration import margins_to_logits
@@ -45,7 +50,7 @@ def _matrices(groups: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("features", ["fisher-z", "tangent", "log"])
-def test_two_groups_are_scikit_learns_ridge_classifier_up_to_a_scale(features: LinearFeatures) -> None:
+def test_two_groups_are_scikit_learns_ridge_classifier_up_to_a_scale(features: _LinearFeatures) -> None:
     matrices, groups = _matrices(2)
     train = np.arange(48) % 4 > 0
     model = _Ridge(features, SHRINKAGE).fit(matrices[train], groups[train])
@@ -130,9 +135,9 @@ def test_a_network_learns_the_planted_difference_and_not_labels_by_lot(key: str,
     assert 0.2 < auc_of(NETWORKS[key], lot) < 0.8
 
 
-@pytest.mark.parametrize("model", [LinearSVM(), RandomForest(trees=100)], ids=["svm", "forest"])
+@pytest.mark.parametrize("model", [_LinearSVM(), _RandomForest(trees=100)], ids=["svm", "forest"])
 def test_a_classical_model_learns_the_planted_difference_and_not_labels_by_lot(
-    model: LinearSVM | RandomForest, shuffled: LabelledGraphs
+    model: _LinearSVM | _RandomForest, shuffled: LabelledGraphs
 ) -> None:
     matrices, labels = shuffled.matrices.astype(np.float64), shuffled.labels
     lot = np.random.default_rng(7).permutation(labels)
@@ -141,12 +146,12 @@ def test_a_classical_model_learns_the_planted_difference_and_not_labels_by_lot(
         logits = fitted.logits(matrices[TEST])
         assert low < roc_auc_score(given[TEST], logits[:, 1] - logits[:, 0]) < high
     n_edges = N_REGIONS * (N_REGIONS - 1) // 2
-    assert fitted.n_learnt() == n_edges + 1 if isinstance(model, LinearSVM) else fitted.n_learnt() > 100
+    assert fitted.n_learnt() == n_edges + 1 if isinstance(model, _LinearSVM) else fitted.n_learnt() > 100
 
 
 def test_three_groups_have_a_logit_each() -> None:
     data = label_graphs(planted_cohort(8, groups=3), small("best"))
-    for model in (LinearSVM(), RandomForest(trees=40)):
+    for model in (_LinearSVM(), _RandomForest(trees=40)):
         logits = model.fit(data.matrices.astype(np.float64), data.labels).logits(data.matrices.astype(np.float64))
         assert logits.shape == (24, 3)
     for system in NETWORKS.values():

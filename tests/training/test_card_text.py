@@ -20,7 +20,7 @@ from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
 from biobgt.figures.which_model import ChosenModelOptions
-from biobgt.model.benchmark.linear import BASELINES
+from biobgt.model.benchmark.systems import BASELINES
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import CARD, is_doubtful, load_card, load_groups, pretrained_folder
 from biobgt.training.card_text import CardText, observed_share, share_below

@@ -25,7 +25,7 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention_groups import _comparison_sentence, _contrast_sentence
 from biobgt.groups.design import one_value_per_person
 from biobgt.model.attention import all_block_tests
-from biobgt.model.benchmark.linear import BASELINES, Baseline, kinds_of_baselines
+from biobgt.model.benchmark.systems import BASELINES, Baseline, kinds_of_baselines
 from biobgt.model.calibration import calibrated
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained

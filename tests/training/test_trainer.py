@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
 from biobgt.base.errors import InputError
-from biobgt.model.benchmark.linear import PENALTIES
+from biobgt.model.benchmark.systems import PENALTIES
 from biobgt.model.inputs import prepare
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import Preset
