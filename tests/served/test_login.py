@@ -1,13 +1,10 @@
 """A server that others can reach shows a login and nothing else, however it was started."""
 
-import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 from websockets.exceptions import InvalidStatus
 
 from benchmarks.visitors import Server, running_server, visit
@@ -15,7 +12,11 @@ from benchmarks.visitors import Server, running_server, visit
 PASSWORD = "correct horse battery"
 NAME = "explorer.lab.example"
 FILES = "Region time series"
-SECRET = "a secret of forty characters for cookies"
+ALL_ADDRESSES = ("--server.address", "0.0.0.0")
+BY_COMMAND = (
+    *(sys.executable, "-c", "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"),
+    *("app", "--public", "--host", NAME, "--port", "{port}"),
+)
 
 
 def audit_lines(server: Server, event: str) -> list[str]:
@@ -25,10 +26,8 @@ def audit_lines(server: Server, event: str) -> list[str]:
 @pytest.fixture(scope="module")
 def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Served to others, behind a password, as the command line starts it."""
-    code = "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"
-    command = [sys.executable, "-c", code, "app", "--public", "--host", NAME, "--port", "{port}"]
     folder = tmp_path_factory.mktemp("public")
-    with running_server(folder, command=command, environment={"BIOBGT_PASSWORD": PASSWORD}) as server:
+    with running_server(folder, command=BY_COMMAND, environment={"BIOBGT_PASSWORD": PASSWORD}) as server:
         yield server
 
 
@@ -95,15 +94,9 @@ def test_a_session_s_id_is_no_key(public: Server, region_series: bytes) -> None:
         assert FILES in again.look("subjects").text()
 
 
-@pytest.mark.parametrize("start", ["by the command", "by hand"])
-def test_a_new_forwarded_address_per_guess_passes_no_pause(tmp_path: Path, start: str) -> None:
-    code = "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"
-    command = [sys.executable, "-c", code, "app", "--public", "--host", NAME, "--port", "{port}"]
-    options = ("--server.address", "0.0.0.0")
-    environment = {"BIOBGT_PASSWORD": PASSWORD}
-    with running_server(
-        tmp_path, *options, environment=environment, command=command if start == "by the command" else None
-    ) as server:
+@pytest.mark.parametrize("command", [BY_COMMAND, None], ids=["by the command", "by hand"])
+def test_a_new_forwarded_address_per_guess_passes_no_pause(tmp_path: Path, command: tuple[str, ...] | None) -> None:
+    with running_server(tmp_path, *ALL_ADDRESSES, environment={"BIOBGT_PASSWORD": PASSWORD}, command=command) as server:
         answers = [guess(server, f"10.0.0.{i}") for i in range(2)]
     assert "Wrong password" in answers[0]
     assert "Too many attempts" in answers[1]
@@ -111,9 +104,7 @@ def test_a_new_forwarded_address_per_guess_passes_no_pause(tmp_path: Path, start
 
 
 def test_a_proxy_that_was_named_tells_visitors_apart(tmp_path: Path) -> None:
-    code = "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"
-    command = [sys.executable, "-c", code, "app", "--public", "--host", NAME, "--port", "{port}"]
-    command += ["--proxy", "127.0.0.1", "--proxy", "::1"]
+    command = [*BY_COMMAND, "--proxy", "127.0.0.1", "--proxy", "::1"]
     with running_server(tmp_path, command=command, environment={"BIOBGT_PASSWORD": PASSWORD}) as server:
         answers = [guess(server, f"10.0.0.{i}") for i in range(11)]
         own = guess(server, "10.0.0.0")
@@ -137,60 +128,20 @@ def test_other_names_are_refused(public: Server) -> None:
         visit(public, host=NAME, origin="https://other.lab.example")
 
 
-def test_started_by_hand_on_all_addresses_it_shows_nothing(tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("BIOBGT_")}
-    with running_server(tmp_path, "--server.address", "0.0.0.0", environment=environment) as server:
-        with visit(server) as stranger:
-            text = stranger.look("subjects").text()
-        assert "has no login" in text
+@pytest.mark.parametrize(("password", "said"), [(None, "has no login"), ("short", "at least 12")])
+def test_by_hand_on_all_addresses_it_shows_nothing_without_a_long_password(
+    tmp_path: Path, password: str | None, said: str
+) -> None:
+    environment = {} if password is None else {"BIOBGT_PASSWORD": password}
+    with running_server(tmp_path, *ALL_ADDRESSES, environment=environment) as server, visit(server) as stranger:
+        assert said in stranger.look("subjects").text()
+        assert "Loaded" not in stranger.text()
         assert not any(element.WhichOneof("type") == "file_uploader" for element in stranger.elements)
 
 
-def test_started_by_hand_on_all_addresses_it_asks_for_the_password(tmp_path: Path) -> None:
-    options = ("--server.address", "0.0.0.0")
-    with (
-        running_server(tmp_path, *options, environment={"BIOBGT_PASSWORD": PASSWORD}) as server,
-        visit(server) as visitor,
-    ):
+def test_by_hand_on_all_addresses_it_asks_for_the_password(tmp_path: Path) -> None:
+    environment = {"BIOBGT_PASSWORD": PASSWORD}
+    with running_server(tmp_path, *ALL_ADDRESSES, environment=environment) as server, visit(server) as visitor:
         visitor.look()
         visitor.type("Password", PASSWORD)
         assert "Loaded" in visitor.click("Log in").text()
-
-
-def test_a_short_password_by_hand_lets_nobody_in(tmp_path: Path) -> None:
-    options = ("--server.address", "0.0.0.0")
-    with running_server(tmp_path, *options, environment={"BIOBGT_PASSWORD": "short"}) as server, visit(server) as one:
-        text = one.look().text()
-        assert "at least 12" in text
-        assert "Loaded" not in text
-
-
-@pytest.mark.parametrize(
-    ("email", "verified", "enters"),
-    [
-        ("ann@lab.example", True, True),
-        ("ann@elsewhere.example", True, False),
-        ("ann@lab.example", False, False),
-    ],
-)
-def test_accounts_of_openid_connect(tmp_path: Path, email: str, verified: bool, enters: bool) -> None:
-    """The cookie is the one that Streamlit writes after the provider has said who somebody is."""
-    origin = f"https://{NAME}"
-    secrets = tmp_path / "secrets.toml"
-    secrets.write_text(
-        f'[auth]\nredirect_uri = "{origin}/oauth2callback"\ncookie_secret = "{SECRET}"\nclient_id = "x"\n'
-        'client_secret = "y"\nserver_metadata_url = "https://provider.example/.well-known/openid-configuration"\n'
-    )
-    options = ("--secrets.files", str(secrets), "--server.allowedHosts", NAME, "--server.allowedHosts", "localhost")
-    account = {"origin": origin, "is_logged_in": True, "email": email, "email_verified": verified}
-    signed = create_signed_value(SECRET, "_streamlit_user", json.dumps(account)).decode()
-    with running_server(tmp_path, *options, environment={"BIOBGT_USERS": "*@lab.example"}) as server:
-        with visit(server, host=NAME, origin=origin) as stranger:
-            assert "Log in" in stranger.look().text()
-            assert "Loaded" not in stranger.text()
-        with visit(server, host=NAME, origin=origin, cookies={"_streamlit_user": signed}) as visitor:
-            text = visitor.look().text()
-            assert ("Loaded" in text) is enters
-            assert ("may not use this server" in text) is not enters
-        (line,) = audit_lines(server, "login")
-        assert email in line

@@ -1,7 +1,6 @@
 """A real login by OpenID Connect: a real server, a provider on loopback, and a browser's steps between the two."""
 
 import http.client
-import sys
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
 from urllib.parse import urlsplit
@@ -14,8 +13,8 @@ pytest.importorskip("authlib", reason="OpenID Connect is the extra biobgt[login]
 pytest.importorskip("httpx", reason="OpenID Connect is the extra biobgt[login].")
 
 from openid_provider import CLIENT, CLIENT_SECRET, Provider, openid_provider
+from test_login import BY_COMMAND, NAME, audit_lines
 
-NAME = "explorer.lab.example"
 ORIGIN = f"http://{NAME}"
 ANN = {"email": "ann@lab.example", "email_verified": True, "name": "Ann"}
 
@@ -36,9 +35,7 @@ def served(provider: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iter
         f'client_id = "{CLIENT}"\nclient_secret = "{CLIENT_SECRET}"\n'
         f'server_metadata_url = "{provider.address}/.well-known/openid-configuration"\n'
     )
-    code = "import sys; from biobgt.cli import main; sys.argv[0] = 'biobgt'; main()"
-    command = [sys.executable, "-c", code, "app", "--public", "--host", NAME, "--port", "{port}"]
-    command += ["--secrets", str(secrets)]
+    command = [*BY_COMMAND, "--secrets", str(secrets)]
     with running_server(folder, command=command, environment={"BIOBGT_USERS": "*@lab.example"}) as server:
         yield server
 
@@ -93,16 +90,12 @@ def page(server: Server, cookies: dict[str, str]) -> str:
         return visitor.look().text()
 
 
-def logins(server: Server) -> list[str]:
-    return [line for line in server.log.read_text().splitlines() if "biobgt.audit login " in line]
-
-
 def test_an_account_of_the_lab_enters(served: Server) -> None:
-    before = len(logins(served))
+    before = len(audit_lines(served, "login"))
     text = page(served, log_in(served))
     assert "Loaded" in text
     assert "Logged in as ann" in text
-    (line,) = logins(served)[before:]
+    (line,) = audit_lines(served, "login")[before:]
     assert 'user="ann@lab.example"' in line
     assert line.endswith('result="ok"')
 
@@ -110,11 +103,11 @@ def test_an_account_of_the_lab_enters(served: Server) -> None:
 @pytest.mark.parametrize("account", [{"email": "eve@elsewhere.example"}, {"email_verified": False}, {"email": ""}])
 def test_other_accounts_are_refused(served: Server, provider: Provider, account: dict[str, object]) -> None:
     provider.account.update(account)
-    before = len(logins(served))
+    before = len(audit_lines(served, "login"))
     text = page(served, log_in(served))
     assert "may not use this server" in text
     assert "Loaded" not in text
-    (line,) = logins(served)[before:]
+    (line,) = audit_lines(served, "login")[before:]
     assert line.endswith('result="refused"')
 
 
@@ -123,8 +116,8 @@ def test_what_the_provider_does_not_vouch_for_stays_before_the_wall(
     served: Server, provider: Provider, how: str
 ) -> None:
     provider.denies, provider.forges = how == "denied", how == "forged"
-    before = len(logins(served))
+    before = len(audit_lines(served, "login"))
     text = page(served, log_in(served, tamper="x" if how == "another state" else ""))
     assert "Log in" in text
     assert "Loaded" not in text
-    assert logins(served)[before:] == []
+    assert audit_lines(served, "login")[before:] == []

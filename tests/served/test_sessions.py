@@ -74,15 +74,6 @@ def test_a_reload_loses_neither_the_export_list_nor_what_was_measured(tmp_path: 
             again.look("subjects")
             again.click("Forget these subjects")
         assert list(results.iterdir()) == []
-
-
-def test_forgetting_deletes_the_copy(tmp_path: Path, region_series: bytes) -> None:
-    with running_server(tmp_path) as server:
-        with visit(server) as visitor:
-            bring_subject(visitor, region_series)
-            assert len(kept(tmp_path)) == 2
-            visitor.click("Forget these subjects")
-            assert kept(tmp_path) == []
         with visit(server) as other:
             assert OFFER not in other.look().text()
 
