@@ -9,7 +9,6 @@ from page_contents import (
     address_of,
     array,
     assert_no_error,
-    badges,
     buttons,
     captions,
     figure,
@@ -146,35 +145,12 @@ def test_choices_survive_a_round_through_the_pages_and_are_in_the_link(open_page
         assert figure(shared, key) == before[key]
 
 
-def test_ranks_raw_values_and_orders(open_page, cohort):
-    page = open_page("hubs", cohort="ad")
-    table = hubs_of(cohort, "sim-NC-001")[0]
-    page.selectbox(key="curve_order").select("by NE")
-    page.segmented_control(key="curve_scale").select("rank").run()
-    drawn = traces(page, "hub_curves")
-    by_rank = table.sort_values("node_entanglement_rank", kind="stable")
-    assert list(drawn["FC strength"]["x"]) == list(by_rank["region"])
-    assert list(array(drawn["NE"]["y"])) == list(range(1, 91))
-    assert list(array(drawn["FC strength"]["y"])) == list(by_rank["fc_strength_rank"])
-    page.selectbox(key="curve_order").select("paper")
-    page.segmented_control(key="curve_scale").select("raw").run()
-    drawn = figure(page, "hub_curves")
-    (neff,) = (trace for trace in drawn["data"] if trace["name"] == "NEff")
-    order = [cohort.atlas.regions.index(name) for name in neff["x"]]
-    np.testing.assert_allclose(array(neff["y"]), table["node_efficiency"].to_numpy()[order])
-    labels = [cohort.atlas.labelling("paper")[i] or "unlabelled" for i in order]
-    assert list(drawn["layout"]["xaxis3"]["ticktext"]) == list(dict.fromkeys(labels))
-
-
 @pytest.mark.parametrize(
     ("parameters", "sentence", "study_shown"),
     [
         ({}, "real ABIDE subjects (CC200, Pearson correlation, positive connections of at least 0.3, control", True),
         ({"threshold": "none", "perturbation": "remove"}, "connections of at least 0, remove, |ΔS|", True),
         ({"cohort": "ad"}, "No norm is shown: ABIDE was measured on the 200 regions of Craddock CC200", False),
-        ({"level": "0.25"}, "no graphs like these (it has thresholds 0, 0.2, 0.3, 0.4), so no norm is shown", False),
-        ({"threshold": "proportional"}, "no graphs like these (it has no proportional threshold)", False),
-        ({"estimator": "fisher-z"}, "no graphs like these (it has Pearson correlation)", False),
     ],
 )
 def test_caption_says_which_study_lies_behind(open_page, parameters, sentence, study_shown):
@@ -225,17 +201,9 @@ def test_page_without_measures_says_so(open_page, may_fail):
     assert_no_error(page)
     assert "hubs by degree" in traces(page, "hub_curves")
     assert not hub_table(page).isna().any().any()
-
-
-def test_share_of_hubs_reaches_figures_captions_and_the_link(open_page, cohort):
-    page = open_page("hubs", cohort="ad", curve_order="atlas")
-    assert "9 in all: the top 10 % of regions" in captions(page)
-    page.select_slider(key="hub_share").set_value(0.2).run()
-    table = hubs_of(cohort, "sim-NC-001", share=0.2)[0]
-    expected = list(table.loc[table["node_entanglement_hub"], "region"])
-    assert list(traces(page, "hub_curves")["hubs by NE"]["x"]) == expected
-    assert "18 in all: the top 20 % of regions" in captions(page)
-    assert address_of(page)["hub_share"] == "0.2"
+    page.multiselect(key="measures").set_value(["node_entanglement"]).run()
+    assert figure(page, "hub_curves")["data"]
+    assert "diffusion times does NE agree" not in words(page.subheader), "NE alone is compared with nothing"
 
 
 def test_own_subjects_results_stay_in_their_session(open_page, rng, count):
@@ -273,12 +241,6 @@ def test_many_regions_are_asked_about_before_anything_is_computed(open_page, cou
     assert "measure_hubs" not in buttons(page)
     page.selectbox(key="subject").select_index(1).run()
     assert len(measured) == 2, "one answer holds for the cohort"
-
-
-def test_page_of_ne_alone_compares_it_with_nothing(open_page):
-    page = open_page("hubs", cohort="ad", measures="node_entanglement")
-    assert figure(page, "hub_curves")["data"]
-    assert "diffusion times does NE agree" not in words(page.subheader)
 
 
 def test_a_rerun_looks_for_models_once(open_page, monkeypatch) -> None:
@@ -381,9 +343,15 @@ def test_fifty_random_regions_are_those_of_the_seed(open_page, cohort):
     np.testing.assert_allclose(array(curve["y"]), kept, atol=1e-9)  # still over all regions
 
 
-def test_hubs_stand_out_of_the_brain_with_ne_as_size_and_the_strongest_are_named(open_page, cohort):
-    page = open_page("hubs", cohort="ad", hub_share="0.2")
+def test_share_of_hubs_reaches_curves_and_brain_where_size_is_ne_and_the_strongest_are_named(open_page, cohort):
+    page = open_page("hubs", cohort="ad", curve_order="atlas")
+    assert "9 in all: the top 10 % of regions" in captions(page)
+    page.select_slider(key="hub_share").set_value(0.2).run()
+    assert "18 in all: the top 20 % of regions" in captions(page)
+    assert address_of(page)["hub_share"] == "0.2"
     table = hubs_of(cohort, "sim-NC-001", share=0.2)[0]
+    expected = list(table.loc[table["node_entanglement_hub"], "region"])
+    assert list(traces(page, "hub_curves")["hubs by NE"]["x"]) == expected
     brain = figure(page, "hub_brain")
     drawn = {trace["name"]: trace for trace in brain["data"]}
     is_hub = table["node_entanglement_hub"].to_numpy()
@@ -410,12 +378,6 @@ def test_pictures_are_drawn_once_and_say_what_they_show(open_page, count_picture
     assert count_pictures[2:] == [("hub_brain", "sim-NC-001", 1.0)]
     (image,) = page.get("image")
     assert image.proto.imgs[0].alt.startswith("Simulated subject sim-NC-001")
-
-
-def test_glass_brain_and_five_measures_are_real_pictures(open_page, cohort):
-    page = open_page("hubs", cohort="ad")
-    page.segmented_control(key="brain_shown").select("five").run()
-    assert len(page.get("image")) == 1
 
 
 def test_atlas_without_coordinates_gets_a_sentence(open_page, rng):
@@ -472,16 +434,12 @@ def test_partial_correlation_is_said_at_once_and_null_graphs_when_asked_for(open
     assert "γ = 3/mean(λ), perturbation control. Only the row with strength and degree held decides" in captions(page)
 
 
-def test_near_zero_mean_connectivity_is_said_with_its_criterion(open_page):
+def test_near_zero_mean_connectivity_is_said_and_study_reliability_shows_where_it_applies(open_page):
     page = open_page("hubs", cohort="asd")
-    said = words(page.info)
-    assert "FC strength has little left to compare NE with" in said
-    assert "below 0.056" in said
-    assert captions(page).count("FC strength has little left to compare NE with") == 3  # curves, scatter, sweep
-
-
-def test_study_reliability_shows_where_it_applies_and_not_elsewhere(open_page):
-    page = open_page("hubs", cohort="asd")
+    said = "FC strength has little left to compare NE with"
+    assert said in words(page.info)
+    assert "below 0.056" in words(page.info)
+    assert captions(page).count(said) == 3  # curves, scatter, sweep
     shown = table_with(page, "ABIDE ICC")
     assert list(shown["Measure"]) == [measure.title for measure in HUB_MEASURES.values()]
     values = shown.set_index("Measure")["ABIDE"]
@@ -497,8 +455,14 @@ def test_study_reliability_shows_where_it_applies_and_not_elsewhere(open_page):
     assert "NE was measured at γ = 0.1, 0.5, 1, 3, 10, 30 only." in captions(at_other_gamma)
 
 
-def test_own_halves_are_those_of_the_command_line(open_page):
+def test_the_hub_table_spells_the_papers_out_and_own_halves_are_those_of_the_command_line(open_page):
     page = open_page("hubs", cohort="ad", subject=SUBJECT)
+    columns = list(table_with(page, "node_entanglement").columns)
+    assert columns[:2] == ["region", "node_entanglement"]
+    assert columns.index("paper") > columns.index("fc_strength_hub"), "measures come before networks"
+    configured = json.loads(page.dataframe[-1].proto.columns)
+    assert "CC: cognition control" in configured["paper"]["help"]
+    assert configured["yeo7"]["help"] == "Yeo's 7 networks"
     press(page, "two halves of this recording")
     one = demo_cohort("ad").select(lambda subject: subject.id == SUBJECT)
     expected = analyse_hubs(one, ConnectomeSettings(), HubAnalysisOptions(halves=True)).halves
@@ -506,16 +470,6 @@ def test_own_halves_are_those_of_the_command_line(open_page):
     np.testing.assert_allclose(shown["This subject"], expected["whole"])
     np.testing.assert_allclose(shown["Its hubs"], expected["overlap"])
     assert f"the reliability of this recording is {expected['whole'][0]:.2f} for NE" in words(page.markdown)
-
-
-def test_the_hub_table_has_measures_before_networks_and_spells_the_papers_out(open_page):
-    page = open_page("hubs", cohort="ad", subject=SUBJECT)
-    columns = list(table_with(page, "node_entanglement").columns)
-    assert columns[:2] == ["region", "node_entanglement"]
-    assert columns.index("paper") > columns.index("fc_strength_hub")
-    configured = json.loads(page.dataframe[-1].proto.columns)
-    assert "CC: cognition control" in configured["paper"]["help"]
-    assert configured["yeo7"]["help"] == "Yeo's 7 networks"
 
 
 def story_of(cohort, region, *, perturbation="control", gamma=0.5):
@@ -530,7 +484,7 @@ def picked(page: AppTest) -> str:
 
 
 @pytest.mark.parametrize("options", [{}, {"perturbation": "remove", "gamma": 3.0}])
-def test_story_is_the_librarys(open_page, cohort, options):
+def test_story_is_the_librarys_and_so_is_its_export(open_page, cohort, options):
     parameters = {name: f"{value:g}" if name == "gamma" else value for name, value in options.items()}
     page = open_page("hubs", cohort="ad", region=REGION, **parameters)
     story = story_of(cohort, REGION, **options)
@@ -555,31 +509,19 @@ def test_story_is_the_librarys(open_page, cohort, options):
     assert "lower is stronger" in units["vertex_entanglement"]
     assert "counts twice" in units["betweenness"]
     assert REGION in captions(page)
-
-
-def test_what_is_added_to_the_export_has_the_numbers_on_the_screen(open_page):
-    page = open_page("hubs", cohort="ad", subject="sim-MCI-002", region=REGION, perturbation="remove", gamma="3")
-    shown = {key: figure(page, key) for key in ("why_before", "why_after", "why_spectra", "why_entropy")}
-    for key in shown:
+    keys = ("why_before", "why_after", "why_spectra", "why_entropy")
+    for key in keys:
         page.button(key=f"{key}_export").click()
         page.run()
-    requests = page.session_state[EXPORT_LIST]
-    named = ["region_surroundings", "region_surroundings", "region_spectra", "region_entropy"]
-    assert [request.figure for request in requests] == named
-    cohort = demo_cohort("ad")
-    made = dict(zip(shown, (_make_figure(cohort, request) for request in requests), strict=True))
+    made = dict(zip(keys, (_make_figure(cohort, one) for one in page.session_state[EXPORT_LIST]), strict=True))
     for one in made.values():
         assert one.caption in captions(page)
-    numbers = made["why_spectra"].numbers
-    np.testing.assert_allclose(numbers["perturbed"], array(shown["why_spectra"]["data"][1]["y"]))
-    entropies = {trace["name"]: array(trace["y"]) for trace in shown["why_entropy"]["data"]}
-    numbers = made["why_entropy"].numbers
-    np.testing.assert_allclose(numbers["gamma"], GAMMAS)
-    np.testing.assert_allclose(numbers["change (bits)"], entropies["|ΔS| of this region"], atol=1e-12)
+    np.testing.assert_allclose(made["why_spectra"].numbers["perturbed"], story.spectrum_after)
+    np.testing.assert_allclose(made["why_entropy"].numbers["gamma"], GAMMAS)
+    np.testing.assert_allclose(made["why_entropy"].numbers["change (bits)"], story.change, atol=1e-12)
     for key, column in (("why_before", "weight as measured"), ("why_after", "weight perturbed")):
-        numbers = made[key].numbers
-        own = numbers[numbers["region"] == REGION]
-        texts = dict(text.split("<br>") for text in shown[key]["data"][-1]["hovertext"][1:])
+        own = made[key].numbers.query("region == @REGION")
+        texts = dict(text.split("<br>") for text in figure(page, key)["data"][-1]["hovertext"][1:])
         weights = dict(zip(own["other region"], own[column], strict=True))
         assert texts == {name: f"weight {weight:.3g}" for name, weight in weights.items()}
 
@@ -613,11 +555,6 @@ def test_region_of_another_atlas_makes_way_for_the_strongest(open_page):
     assert picked(page) == picked(unknown)
     assert picked(page) == page.dataframe[-1].value.iloc[0]["region"]
     assert "region" not in page.query_params
-
-
-def test_every_section_has_its_badge_but_that_on_real_cohorts(open_page):
-    page = open_page("hubs", cohort="ad")
-    assert badges(page.main) == len(page.subheader) - 1 == 7
 
 
 def test_region_without_connections_has_a_story_too(open_page):

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from page_contents import address_of, as_shown, figure
 from page_hands import visit
 
-from biobgt import ConnectomeSettings, load_atlas
-from biobgt.base.options import LARGEST_SEED
+from biobgt import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.groups import ModuleComparisonOptions
-from biobgt.hubs.measures import GAMMAS, SHARES, HubOptions
-from biobgt.modules.measures import RESOLUTIONS, NamedModuleOptions
+from biobgt.hubs.measures import HubOptions
+from biobgt.modules.measures import NamedModuleOptions
 from session.cohorts import OWN
 from session.link import Link, link_of, read_link
 from session.view import IN_EVERY_LINK, LoadedCohort, View, linked_options, session_choices
@@ -32,63 +31,7 @@ SETTINGS = st.builds(
     level=st.integers(1, 100).map(lambda percent: percent / 100),
     backbone=st.booleans(),
 )
-CHOICES = st.fixed_dictionaries(
-    {
-        "gamma": st.sampled_from(GAMMAS),
-        "perturbation": st.sampled_from(["control", "remove"]),
-        "hub_rule": st.sampled_from(["top", "sd"]),
-        "hub_share": st.sampled_from(SHARES),
-        "resolution": st.sampled_from(RESOLUTIONS),
-        "consensus": st.booleans(),
-        "signed": st.booleans(),
-        "runs": st.sampled_from((5, 10, 20, 50, 100)),
-        "seed": st.integers(0, LARGEST_SEED),
-        "labelling": st.sampled_from(list(load_atlas("cc200").labels)),
-    },
-    optional={
-        "region": st.sampled_from(load_atlas("cc200").regions[:3]),
-        "measures": st.sampled_from([("degree",), ("node_entanglement", "closeness")]),
-        "curve_seed": st.integers(1, 9999),
-    },
-)
-# Of the AD demo, and of the model of its groups: everything another value than the default.
-CHOSEN = {
-    "matrix_shown": "graph",
-    "region_order": "atlas",
-    "measures": ["node_entanglement", "degree"],
-    "curve_scale": "rank",
-    "curve_order": "by NE",
-    "curve_regions": 50,
-    "curve_seed": 12,
-    "group_behind": True,
-    "region": "Precuneus_L",
-    "brain_shown": "five",
-    "brain_kind": "glass",
-    "brain_edges": 120,
-    "group_brain_kind": "glass",
-    "first_group": "MCI",
-    "second_group": "AD",
-    "compared": "hubs",
-    "compared_networks": "paper",
-    "compared_measure": "degree",
-    "adjusted_for": ["simulated severity"],
-    "leave_out_incomplete": True,
-    "difference_brain": "glass",
-    "difference_effect": "t",
-    "only_different": True,
-    "attention_order": "louvain",
-    "attention_average": "median",
-    "difference_unit": "errors",
-    "attention_layer": 1,
-    "attention_head": 2,
-    "attention_first_group": "AD",
-    "attention_second_group": "NC",
-    "received_group": "MCI",
-    "received_brain": "glass",
-    "own_attention": True,
-    "probability_of": "NC",
-}
-# What stands in every link; and only where it is not the default. Two choices are of networks that cohorts share.
+# What stands in every link; the others only where they are not the default. Two are of networks that cohorts share.
 EVERY_LINK = {one.link for kind in IN_EVERY_LINK for one in kind.declared().values() if one.link}
 OF_NETWORKS = {"readout": "cni-adhd", "disorder": "ADHD"}
 NAMES = set(linked_options()) - EVERY_LINK - set(OF_NETWORKS)
@@ -116,18 +59,33 @@ def view_of(cohort, key="ad", model=MODEL):
     return View(LoadedCohort(key, cohort), cohort.subjects[0], ConnectomeSettings(), session_choices(), model)
 
 
+def choices(view) -> st.SearchStrategy:
+    """What may be chosen on the pages of a view: everything that is in every link, and some of the rest."""
+
+    def values(one):
+        offered = list(one.offered(view.cohort_behind(one)) or view.atlas.regions)  # a region is any of the atlas
+        several = st.lists(st.sampled_from(offered), min_size=one.fewest, max_size=3, unique=True).map(tuple)
+        return several if isinstance(one.default, tuple) else st.sampled_from(offered)
+
+    every, rest = ({name: values(linked_options()[name]) for name in names} for names in (EVERY_LINK, NAMES))
+    return st.fixed_dictionaries(every, optional=rest)
+
+
 @settings(deadline=None)  # a busy machine is no wrong link
-@given(chosen=SETTINGS, said=CHOICES)
-def test_link_read_back_is_the_same_view(asd, chosen, said):
-    view = View(LoadedCohort("asd", asd), asd.subjects[3], chosen, said)
-    assert read_link(link_of(view)).checked(asd) == Link("asd", asd.ids[3], chosen, choices=said)
-
-
-def test_link_that_does_not_speak_of_hubs_means_the_defaults(asd):
-    link = read_link({"level": "0.4"}).checked(asd)
-    view = View(LoadedCohort("asd", asd), asd.subjects[0], link.settings, link.choices)
-    assert view.options(HubOptions) == HubOptions()
-    assert link.problems == ()
+@given(data=st.data(), chosen=SETTINGS)
+def test_link_read_back_is_the_same_view(cohort, data, chosen):
+    usual = View(LoadedCohort("ad", cohort), cohort.subjects[3], chosen, model=MODEL)
+    view = replace(usual, choices=data.draw(choices(usual)))
+    address = link_of(view)
+    link = read_link(address).checked(cohort)
+    one_of = {name: (one, usual.cohort_behind(one)) for name, one in linked_options().items()}
+    written = {
+        name: value
+        for name, value in view.choices.items()
+        if name in EVERY_LINK or value != one_of[name][0].default_for(one_of[name][1])
+    }
+    assert set(address) & NAMES == set(written) - EVERY_LINK, "the rest where it is not the default"
+    assert link == Link("ad", cohort.ids[3], chosen, model=MODEL, choices=written)
 
 
 def test_regions_are_in_the_order_of_the_first_networks_where_a_link_says_nothing(asd):
@@ -159,6 +117,7 @@ def test_own_subjects_never_enter_the_address(asd):
         ("cohort", "own", "Demo NC / ASD (simulated)"),
         ("cohort", "../etc", "Demo NC / ASD (simulated)"),
         ("subject", "nobody", "sim-NC-001"),
+        ("model", "../secret", "the one that fits the cohort"),
         ("estimator", "magic", "pearson"),
         ("sign", "", "positive"),
         ("threshold", "maybe", "absolute"),
@@ -211,50 +170,13 @@ def test_of_several_names_those_that_can_be_used_are(cohort) -> None:
     assert "'age,simulated severity' is not available here, so simulated severity is" in link.problems[0]
 
 
-def test_every_choice_is_tested():
-    assert set(CHOSEN) == NAMES
-
-
-@settings(deadline=None, max_examples=25)
-@given(names=st.sets(st.sampled_from(list(CHOSEN))))
-def test_link_read_back_shows_the_same_pages(cohort, names):
-    chosen = {name: CHOSEN[name] for name in names}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamlit, "session_state", dict(chosen))
-        address = link_of(view_of(cohort))
-        link = read_link(address).checked(cohort)
-    assert set(address) & NAMES == names
-    read = {name: value for name, value in link.choices.items() if name in NAMES}
-    assert {name: list(value) if isinstance(value, tuple) else value for name, value in read.items()} == chosen
-    assert link.problems == ()
-
-
-def test_defaults_leave_no_trace(cohort, session):
-    session |= {
-        "region_order": next(iter(cohort.atlas.labels)),
-        "brain_edges": 0,
-        "brain_kind": "3d",
-        "curve_seed": 0,
-        "first_group": "NC",
-        "second_group": "MCI",
-        "attention_order": "dosenbach",
-        "attention_layer": 0,
-        "attention_first_group": "NC",
-        "attention_second_group": "MCI",
-        "probability_of": "AD",
-        "received_group": "NC",
-    }
-    assert not set(link_of(view_of(cohort))) & NAMES
-
-
-def test_what_another_cohort_or_model_had_is_not_in_the_link(cohort, session):
+@pytest.mark.parametrize("key", ["ad", OWN])
+def test_what_another_cohort_or_model_had_is_not_in_the_link_nor_anything_of_own_subjects(cohort, session, key):
     session |= {"first_group": "ASD", "region_order": "our networks", "received_group": "ASD"}
-    assert not set(link_of(view_of(cohort))) & NAMES
-
-
-def test_nothing_of_own_subjects_is_in_the_link(cohort, session):
-    session |= CHOSEN
-    assert not set(link_of(view_of(cohort, OWN))) & NAMES
+    if key == OWN:
+        session |= {"first_group": "MCI", "region_order": "atlas", "received_group": "MCI", "curve_seed": 12}
+        assert set(link_of(view_of(cohort))) & NAMES == set(session)
+    assert not set(link_of(view_of(cohort, key))) & NAMES
 
 
 def test_choices_are_those_of_the_model_that_is_looked_at(cohort):

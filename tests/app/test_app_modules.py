@@ -43,7 +43,7 @@ def expected(subject):
     return measure_modules(brain_graph(subject, atlas), functional_connectivity(subject.series), ModuleOptions())
 
 
-def test_measures_stand_beside_real_groups(look_at, expected):
+def test_measures_stand_beside_real_groups_and_say_who_is_simulated(look_at, subject, expected):
     page = look_at("modules")
     measures = table_with(page, "Measure").set_index("Measure")
     assert measures.loc["Modularity Q"].iloc[0] == f"{expected.measures['q']:.3f}"
@@ -51,6 +51,9 @@ def test_measures_stand_beside_real_groups(look_at, expected):
     assert measures.loc["Segregation", "ABIDE NC, real"] == "0.800 ± 0.026"
     assert "462 NC and 437 ASD" in captions(page)
     assert "of the Louvain modules, not of the functional networks" in captions(page)
+    assert list(measures.columns) == [f"{subject.id}, simulated", "ABIDE NC, real", "ABIDE ASD, real"]
+    assert re.fullmatch(r"\d\.\d ± \d\.\d", measures.loc["Modules", "ABIDE NC, real"])
+    assert badges(page.main) == len(page.subheader) - 1, "the heading of the real groups has no badge"
 
 
 def test_a_button_goes_back_to_the_settings_of_the_real_groups(open_page):
@@ -63,37 +66,23 @@ def test_a_button_goes_back_to_the_settings_of_the_real_groups(open_page):
     assert "norm_settings" not in buttons(open_page("modules", cohort="ad", resolution="1.5")), "no settings have any"
 
 
-def test_measures_say_who_is_simulated_and_who_is_real(look_at, subject):
+def test_the_heatmap_is_sorted_by_module_and_roles_are_those_of_the_library(look_at, subject, expected):
     page = look_at("modules")
-    measures = table_with(page, "Measure").set_index("Measure")
-    assert list(measures.columns) == [f"{subject.id}, simulated", "ABIDE NC, real", "ABIDE ASD, real"]
-    assert re.fullmatch(r"\d\.\d ± \d\.\d", measures.loc["Modules", "ABIDE NC, real"])
-    assert badges(page.main) == len(page.subheader) - 1, "the heading of the real groups has no badge"
-
-
-def test_the_heatmap_is_sorted_by_module(look_at, subject, expected):
-    shown = figure(look_at("modules"), "modules")
+    shown = figure(page, "modules")
     regions = demo_cohort("asd", n_per_group=1).atlas.regions
     positions = [regions.index(name) for name in shown["data"][0]["y"]]
     modules = expected.partition.labels[positions]
     assert (np.diff(modules[modules > 0]) >= 0).all()
     fc = functional_connectivity(subject.series)
     np.testing.assert_allclose(array(shown["data"][0]["z"]), fc[np.ix_(positions, positions)], atol=1e-6)
-
-
-def test_roles_are_those_of_the_library(look_at, expected):
-    page = look_at("modules")
     traces = figure(page, "roles")["data"]
     assert len(traces) == expected.partition.n_modules
-    np.testing.assert_allclose(
-        np.sort(np.concatenate([array(trace["x"]) for trace in traces])),
-        np.sort(expected.roles["participation"].dropna()),
-        atol=1e-6,
-    )
+    found = np.concatenate([array(trace["x"]) for trace in traces])
+    np.testing.assert_allclose(np.sort(found), np.sort(expected.roles["participation"].dropna()), atol=1e-6)
     assert table_with(page, "Participation")["Module"].tolist() == expected.partition.labels.tolist()
 
 
-def test_another_resolution_finds_other_modules_beside_real_groups_at_the_same(open_page):
+def test_real_groups_are_those_of_the_same_resolution_and_of_signed_graphs_too(open_page):
     page = open_page("modules")
     before = int(table_with(page, "Measure").set_index("Measure").loc["Modules"].iloc[0])
     page.select_slider(key="resolution").set_value(2.0).run()
@@ -101,9 +90,6 @@ def test_another_resolution_finds_other_modules_beside_real_groups_at_the_same(o
     assert int(after.loc["Modules"].iloc[0]) > before
     assert "ABIDE NC, real" in after.columns
     assert "at resolution 2, graphs made" in captions(page)
-
-
-def test_signed_graphs_have_modules_too(open_page):
     page = open_page("modules", sign="signed", threshold="none")
     assert "ABIDE ASD, real" in table_with(page, "Measure").columns
 
@@ -251,41 +237,25 @@ def test_flow_and_numbers_are_the_agreement(open_modules, cohort, modules):
     assert any("visual cortex" in name for name in figure(page, "modules")["layout"]["yaxis"]["ticktext"])
 
 
-def test_sweep_is_the_library_s(open_modules, graph):
-    page = open_modules()
-    page.button(key="sweep_start").click().run()
-    curves = {trace["name"]: trace for trace in figure(page, "resolution_curves")["data"]}
-    sweep = resolution_sweep(graph, [0.5, 1.2, 2.0], runs=5, seed=1)
-    at = [array(curves["Modularity Q"]["x"]).tolist().index(value) for value in (0.5, 1.2, 2.0)]
-    names = {"n_modules": "Number of modules", "q": "Modularity Q", "stability": "Stability: AMI between runs"}
-    for column, name in names.items():
-        np.testing.assert_allclose(array(curves[name]["y"])[at], sweep[column], err_msg=name)
-
-
-def test_sweep_waits_until_it_is_asked_for_each_time(open_modules, counted):
-    page = open_modules(seed="4")
-    assert "resolution_step" not in counted
-    page.button(key="sweep_start").click().run()
-    assert counted["resolution_step"] == 16
-    counted.clear()
-    page.number_input(key="seed").set_value(5).run()
-    assert "resolution_step" not in counted
-    page.button(key="sweep_start").click().run()
-    assert counted["resolution_step"] == 16
-    assert figure(page, "resolution_curves")["data"]
-
-
-def test_nothing_is_measured_twice(open_modules, counted):
+def test_sweep_is_the_librarys_waits_until_it_is_asked_for_and_nothing_is_measured_twice(open_modules, graph, counted):
     page = open_modules(seed="9")
     assert counted == {"measure_modules": 1}
     page.button(key="sweep_start").click().run()
     assert counted == {"measure_modules": 1, "resolution_step": 16}
+    curves = {trace["name"]: trace for trace in figure(page, "resolution_curves")["data"]}
     visit(page, "home", "modules")
     page.select_slider(key="resolution").set_value(1.1).run()
     page.select_slider(key="resolution").set_value(1.0).run()
-    assert counted == {"measure_modules": 2, "resolution_step": 16}
     open_modules(seed="9")  # another visitor of the demo
     assert counted == {"measure_modules": 2, "resolution_step": 16}
+    page.number_input(key="seed").set_value(5).run()
+    assert counted["resolution_step"] == 16, "another seed waits until it is asked for, too"
+    assert "sweep_start" in buttons(page)
+    sweep = resolution_sweep(graph, [0.5, 1.2, 2.0], runs=5, seed=9)
+    at = [array(curves["Modularity Q"]["x"]).tolist().index(value) for value in (0.5, 1.2, 2.0)]
+    names = {"n_modules": "Number of modules", "q": "Modularity Q", "stability": "Stability: AMI between runs"}
+    for column, name in names.items():
+        np.testing.assert_allclose(array(curves[name]["y"])[at], sweep[column], err_msg=name)
 
 
 def test_chance_is_tested_on_request(open_modules, graph, modules, counted, monkeypatch):

@@ -89,7 +89,7 @@ def test_every_page_opens_with_a_badge_wherever_simulated_data_show(look_at, nam
         assert '"format": "svg"' in chart.config
 
 
-def test_home_opens_on_three_figures_with_one_badge(look_at) -> None:
+def test_home_opens_on_three_figures_of_the_subjects_own_numbers_with_one_badge(look_at, asd, subject) -> None:
     page = look_at("home")
     assert (badges(page.sidebar), badges(page.main)) == (1, 1)
     keys = [element.proto.id.rpartition("-first_")[2] for element in page.get("plotly_chart")]
@@ -97,10 +97,8 @@ def test_home_opens_on_three_figures_with_one_badge(look_at) -> None:
     links = [link.proto for link in page.get("page_link") if link.proto.help]
     assert [link.page for link in links] == ["modules", "hubs", "attention"]
     assert [button.label for button in page.main.button] == ["Bring my subjects", "Look around with the demo"]
-
-
-def test_home_shows_the_subjects_own_numbers(look_at, asd, subject) -> None:
-    page = look_at("home")
+    adjusted = "adjusted for overall connectivity, motion (log mean FD), age, sex and site, as far as these are known"
+    assert f"module blocks differ, {adjusted}" in words(page.markdown)
     measured = Measured(asd).of(subject.id, ConnectomeSettings())
     ne = measured.hub_table(HubOptions(), ("node_entanglement",))["node_entanglement_z"].to_numpy()
     curve = figure(page, "first_hub_curves")["data"][0]
@@ -150,33 +148,22 @@ def test_every_figure_has_its_description_as_a_caption(look_at, name) -> None:
         assert table.proto.alt, f"a table of the page {name} has no name for a screen reader"
 
 
-def test_home_says_what_groups_are_adjusted_for(look_at) -> None:
-    adjusted = "adjusted for overall connectivity, motion (log mean FD), age, sex and site, as far as these are known"
-    assert f"module blocks differ, {adjusted}" in words(look_at("home").markdown)
-
-
-@pytest.mark.parametrize("order", ["atlas", "paper"])
-def test_subjects_page_shows_connectivity_in_an_order(open_page, subject, order) -> None:
-    atlas = load_atlas("cc200")
-    page = open_page("subjects")
-    page.selectbox(key="region_order").select(order).run()
+def test_subjects_page_shows_connectivity_in_an_order_and_the_threshold_changes_the_graph(
+    open_page, asd, subject
+) -> None:
+    page = open_page("subjects", region_order="paper")
     shown = figure(page, "connectivity")
     heatmap, scale = shown["data"][0], shown["layout"]["coloraxis"]
-    positions = [atlas.regions.index(name) for name in heatmap["y"]]
+    positions = [asd.atlas.regions.index(name) for name in heatmap["y"]]
     expected = functional_connectivity(subject.series)[np.ix_(positions, positions)]
     np.testing.assert_allclose(array(heatmap["z"]), expected, atol=1e-6)
     assert (scale["cmin"], scale["cmax"]) == (-1, 1)
-    if order == "atlas":
-        assert tuple(heatmap["x"]) == tuple(heatmap["y"]) == atlas.regions
-    else:
-        labels = [atlas.labelling("paper")[i] or "unlabelled" for i in positions]
-        blocks = [label for i, label in enumerate(labels) if i == 0 or labels[i - 1] != label]
-        assert list(shown["layout"]["yaxis"]["ticktext"]) == blocks
-
-
-def test_threshold_changes_the_graph_and_its_numbers(open_page, asd, subject) -> None:
-    page = open_page("subjects")
+    labels = [asd.atlas.labelling("paper")[i] or "unlabelled" for i in positions]
+    blocks = [label for i, label in enumerate(labels) if i == 0 or labels[i - 1] != label]
+    assert list(shown["layout"]["yaxis"]["ticktext"]) == blocks
     page.selectbox(key="region_order").select("atlas").run()
+    heatmap = figure(page, "connectivity")["data"][0]
+    assert tuple(heatmap["x"]) == tuple(heatmap["y"]) == asd.atlas.regions
     page.segmented_control(key="matrix_shown").select("graph").run()
     edges = []
     for level in (0.3, 0.5):
@@ -191,13 +178,15 @@ def test_threshold_changes_the_graph_and_its_numbers(open_page, asd, subject) ->
     assert edges[0] > edges[1] > 0
 
 
-def test_every_choice_of_the_sidebar_reaches_the_graph(open_page, asd) -> None:
+def test_every_choice_of_the_sidebar_reaches_the_graph_until_another_cohort_is_chosen(open_page, asd) -> None:
     page = open_page("subjects")
     page.selectbox(key="subject").select("sim-ASD-003")
+    page.slider(key="absolute_level").set_value(0.42)
     page.selectbox(key="estimator").select("partial")
     page.segmented_control(key="sign").select("signed")
     page.segmented_control(key="threshold").select("proportional")
     page.run()
+    assert page.slider(key="proportional_level").value == 0.1
     page.slider(key="proportional_level").set_value(0.05)
     page.toggle(key="backbone").set_value(True)
     page.selectbox(key="region_order").select("atlas")
@@ -205,6 +194,11 @@ def test_every_choice_of_the_sidebar_reaches_the_graph(open_page, asd) -> None:
     settings = ConnectomeSettings("partial", "signed", "proportional", 0.05, True)
     graph = brain_graph(asd["sim-ASD-003"], asd.atlas, settings)
     np.testing.assert_allclose(matrix(page), graph.weights, atol=1e-6)
+    page.segmented_control(key="threshold").select("absolute").run()
+    assert page.slider(key="absolute_level").value == 0.42, "each rule remembers its level"
+    page.selectbox(key="cohort").select("ad").run()
+    assert page.selectbox(key="subject").value == "sim-NC-001"
+    assert len(matrix(page)) == 90
 
 
 def test_tangent_space_is_fitted_on_the_cohort(open_page) -> None:
@@ -213,38 +207,6 @@ def test_tangent_space_is_fitted_on_the_cohort(open_page) -> None:
     page.selectbox(key="region_order").select("atlas").run()
     expected = TangentSpace.fit(cohort).transform(cohort.subjects[:1])[0]
     np.testing.assert_allclose(matrix(page), expected, atol=1e-5)
-
-
-def test_each_threshold_rule_remembers_its_level(open_page) -> None:
-    page = open_page()
-    page.slider(key="absolute_level").set_value(0.42).run()
-    page.segmented_control(key="threshold").select("proportional").run()
-    assert page.slider(key="proportional_level").value == 0.1
-    page.segmented_control(key="threshold").select("absolute").run()
-    assert page.slider(key="absolute_level").value == 0.42
-
-
-def test_settings_survive_a_round_through_the_pages(open_page) -> None:
-    page = open_page("subjects")
-    page.selectbox(key="cohort").select("adhd").run()
-    page.selectbox(key="subject").select("sim-ADHD-002")
-    page.slider(key="absolute_level").set_value(0.55)
-    page.selectbox(key="region_order").select("paper").run()
-    before = dict(page.query_params)
-    for name in ("subjects", "home", "subjects"):
-        page.switch_page(PAGES[name].script).run()
-        assert page.selectbox(key="subject").value == "sim-ADHD-002"
-        assert page.slider(key="absolute_level").value == 0.55
-        assert dict(page.query_params) == before
-    assert page.selectbox(key="region_order").value == "paper"
-    assert "sim-ADHD-002" in figure(page, "connectivity")["layout"]["title"]["text"]
-
-
-def test_another_cohort_starts_at_its_first_subject(open_page) -> None:
-    page = open_page("subjects", subject="sim-ASD-004")
-    page.selectbox(key="cohort").select("ad").run()
-    assert page.selectbox(key="subject").value == "sim-NC-001"
-    assert len(matrix(page)) == 90
 
 
 def test_subjects_page_shows_series_and_quality(look_at, subject) -> None:
@@ -301,8 +263,7 @@ def test_bug_is_an_apology_with_a_report_and_no_traceback(open_page, monkeypatch
     assert "A page failed" in caplog.text
 
 
-def test_first_figure_comes_before_anything_heavy_is_imported() -> None:
-    app = Path(__file__).resolve().parents[2] / "app"
+def test_first_figure_comes_before_anything_heavy_is_imported_and_torch_with_a_model_that_runs() -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "import streamlit as st\n"
@@ -312,13 +273,16 @@ def test_first_figure_comes_before_anything_heavy_is_imported() -> None:
         "    print('figure', *[name for name in heavy if name in sys.modules])\n"
         "    return shown(*a, **k)\n"
         "st.plotly_chart = show\n"
-        "assert not AppTest.from_file(sys.argv[1] + '/Home.py', default_timeout=120).run().error\n"
-        "print('page', *[name for name in ('torch', 'matplotlib') if name in sys.modules])"
+        "page = AppTest.from_file(sys.argv[1] + '/Home.py', default_timeout=120).run()\n"
+        "for name in ('home', 'attention', 'models'):\n"
+        "    page.switch_page(f'views/{name}.py').run()\n"
+        "    assert not page.error and page.get('plotly_chart')\n"
+        "    print('page', *[name for name in ('torch', 'matplotlib') if name in sys.modules])"
     )
-    ran = subprocess.run([sys.executable, "-c", code, str(app)], capture_output=True, text=True, check=True)
-    figures = ran.stdout.splitlines()
-    assert (figures[0], figures[-1]) == ("figure", "page")
-    assert len(figures) == 4
+    ran = subprocess.run([sys.executable, "-c", code, str(APP)], capture_output=True, text=True, check=True)
+    said = ran.stdout.splitlines()
+    assert said[0] == "figure"
+    assert [line for line in said if line.startswith("page")] == ["page"] * 3, "no model runs there"
 
 
 def helps(page) -> str:
@@ -340,6 +304,7 @@ def test_an_unknown_term_is_a_bug() -> None:
 
 def test_whole_glossary_opens_from_the_sidebar(open_page) -> None:
     page = open_page("export")
+    assert keys(page) == set(), "no tour without asking"
     assert not [text for text in page.markdown if GLOSSARY["ve"].definition in text.value]
     page.sidebar.button(key="glossary").click().run()
     shown = [text.value for text in page.markdown if text.value.startswith("**") and "**: " in text.value]
@@ -351,18 +316,8 @@ def keys(page) -> set[str]:
     return {key for key in buttons(page) if key.startswith("tour_")}
 
 
-def test_every_stop_is_a_page_with_a_sentence() -> None:
-    assert len(set(STOPS)) == 5
-    for stop in STOPS:
-        assert PAGES[stop].shows.endswith(".")
-        assert ". " not in PAGES[stop].shows
-
-
-def test_no_tour_without_asking(open_page) -> None:
-    assert keys(open_page("export")) == set()
-
-
 def test_looking_around_goes_to_the_first_stop_with_a_demo(open_own) -> None:
+    assert len(set(STOPS)) == 5
     page = open_own("home", demo_cohort("ad", n_per_group=2))
     assert page.session_state["cohort"] == OWN
     page.button(key="look_around").click().run()
@@ -453,20 +408,10 @@ def test_every_page_is_in_the_map_and_every_entry_has_its_page() -> None:
     assert list(PAGES) == [entry.name for entry in PAGES.values()]
 
 
-def test_a_session_knows_nothing_of_pages() -> None:
-    files = sorted(APP.glob("session/**/*.py"))
-    assert len(files) > 4
-    assert [path.name for path in files if "views" in imported(path.read_text(encoding="utf-8"))] == []
-
-
 @pytest.mark.parametrize("path", sorted(APP.rglob("*.py")), ids=lambda path: path.relative_to(APP).as_posix())
-def test_the_app_computes_nothing(path: Path) -> None:
-    assert not imported(path.read_text(encoding="utf-8")) & COMPUTING
-
-
-def test_imports_are_seen_wherever_they_stand() -> None:
-    source = "import os, numpy.linalg as la\ndef f():\n    from scipy.stats import rankdata\n"
-    assert imported(source) == {"os", "numpy", "scipy"}
+def test_the_app_computes_nothing_and_a_session_knows_nothing_of_pages(path: Path) -> None:
+    refused = COMPUTING | ({"views"} if path.parent.name == "session" else set())
+    assert not imported(path.read_text(encoding="utf-8")) & refused
 
 
 def test_rule_of_style_says_the_same_and_takes_no_foreign_words():
@@ -493,6 +438,8 @@ def assert_painted(shown: dict) -> None:
 
 
 def test_hubs_and_modules_are_painted_on_request(open_page):
+    without = open_page("hubs", cohort="ad").segmented_control(key="brain_shown")
+    assert list(without.options) == [*KINDS[:2], "Five measures"], "an atlas without surface labels has no cortex"
     page = own_parcels(open_page)
     visit(page, "hubs")
     choice = page.selectbox(key="brain_shown")
@@ -505,9 +452,3 @@ def test_hubs_and_modules_are_painted_on_request(open_page):
     assert list(choice.options) == KINDS
     choice.set_value("pial").run()
     assert_painted(figure(page, "brain"))
-
-
-def test_an_atlas_without_surface_labels_is_not_offered_a_cortex(open_page):
-    page = open_page("hubs", cohort="ad")
-    choice = page.segmented_control(key="brain_shown")
-    assert list(choice.options) == [*KINDS[:2], "Five measures"]

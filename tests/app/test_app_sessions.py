@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 from page_contents import array, buttons, figure, traces, words
-from page_hands import N_REGIONS, bring, cohort_of, edit, press, table_file, visit
+from page_hands import N_REGIONS, bring, cohort_of, table_file, visit
 from streamlit.testing.v1 import AppTest
 
 import biobgt.readers.cohort
@@ -166,24 +166,6 @@ def has_hubs(loaded: LoadedCohort, subject: str) -> bool:
     return loaded.measured.of(subject, ConnectomeSettings()).is_kept(Measured.hubs, "control")
 
 
-def test_results_outlive_other_groups_and_not_other_subjects(own, count) -> None:
-    measured = count(finding, "measure_modules")
-    visit(own, "modules", "hubs")
-    assert measured == ["sub-00"]
-    assert has_hubs(own.session_state[OWN_COHORT], "sub-00")
-    assert not has_hubs(own.session_state[OWN_COHORT], "sub-01")
-    visit(own, "subjects")
-    press(edit(own, {0: {"group": "AD"}}), "Set the groups")
-    assert has_hubs(own.session_state[OWN_COHORT], "sub-00")
-    visit(own, "modules")
-    assert measured == ["sub-00"]
-    visit(own, "subjects")
-    press(edit(own, {3: {"ticked": True}}), "Remove the ticked subjects")
-    assert not has_hubs(own.session_state[OWN_COHORT], "sub-00")
-    visit(own, "modules")
-    assert measured == ["sub-00", "sub-00"]
-
-
 def test_what_is_kept_of_a_changed_cohort(series) -> None:
     cohort = Cohort("x", tuple(Subject(f"s{i}", series=series[i]) for i in range(3)), numbered_atlas(N_REGIONS))
     loaded = LoadedCohort("own", cohort)
@@ -252,13 +234,6 @@ def stop(page, key: str, done: list[object], *, after: int, total: int):
     return page
 
 
-def test_group_behind_the_hub_curves(open_own, cohort, interrupt) -> None:
-    done = interrupt(table, "measure_curves", after=1)
-    page = open_own("hubs", cohort, group_behind=True)
-    page = stop(page, "group_curves", done, after=1, total=3)
-    assert "NC, mean ± SD" in traces(page, "hub_curves")
-
-
 def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypatch) -> None:
     monkeypatch.setattr("biobgt.hubs.resolvents.STEPS_ABOVE", N_REGIONS - 1)
     done = interrupt(SubjectHubs, "measure", after=2)
@@ -285,15 +260,30 @@ def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypat
         ("modules", "sweep", louvain, "resolution_step", 16),
         ("modules", "modularity_test", finding, "modularity_test", 100),
         ("modules", "small_world", finding, "small_world", 5),
+        ("hubs", "group_curves", table, "measure_curves", 3),
+        ("export", "export_previews", making, "make_files", 3),
+        ("export", "export_bundle", making, "make_files", 3),
     ],
 )
-def test_work_that_was_asked_for(open_own, cohort, interrupt, page, key, module, name, total) -> None:
-    page = open_own(page, cohort, compared="modules" if key == "groups" else "segregation")
-    done = interrupt(module, name, after=2)
-    page.button(key=f"{key}_start").click().run()
+def test_work_is_stopped_and_goes_on(open_own, cohort, interrupt, page, key, module, name, total) -> None:
+    """What nobody asked for starts with the page: a group behind curves, and previews."""
+    state = {"compared": "modules" if key == "groups" else "segregation", "group_behind": True}
+    listed = {EXPORT_LIST: own_requests(cohort, "s0", "s1", "s2"), "export_formats": ["svg"]}
+    at_once = key in ("group_curves", "export_previews")
+    done = interrupt(module, name, after=2) if at_once else []
+    page = open_own(page, cohort, **state, **listed)
+    if not at_once:
+        done = interrupt(module, name, after=2)
+        page.button(key=f"{key}_start").click().run()
     page = stop(page, key, done, after=2, total=total)
     if key == "sweep":
         assert len(array(figure(page, "resolution_curves")["data"][0]["x"])) == total
+    elif key == "group_curves":
+        assert "NC, mean ± SD" in traces(page, "hub_curves")
+    elif key == "export_previews":
+        assert len(page.get("image")) == 3
+    elif key == "export_bundle":
+        assert page.get("download_button")
 
 
 def test_predictions_of_a_cohort(open_own, rng, interrupt, monkeypatch) -> None:
@@ -305,24 +295,6 @@ def test_predictions_of_a_cohort(open_own, rng, interrupt, monkeypatch) -> None:
     page.button(key="predict_all_start").click().run()
     page = stop(page, "predict_all", done, after=3, total=4)
     assert page.dataframe[0].value["Subject"].tolist() == ["s0", "s1", "s2", "s3"]
-
-
-def test_previews_of_the_export(open_own, cohort, interrupt) -> None:
-    done = interrupt(making, "make_files", after=1)
-    page = open_own("export", cohort, **{EXPORT_LIST: own_requests(cohort, "s0", "s1", "s2")})
-    assert len(page.get("image")) == 1
-    page = stop(page, "export_previews", done, after=1, total=3)
-    assert len(page.get("image")) == 3
-
-
-def test_zip_of_the_export(open_own, cohort, interrupt) -> None:
-    page = open_own(
-        "export", cohort, **{EXPORT_LIST: own_requests(cohort, "s0", "s1", "s2"), "export_formats": ["svg"]}
-    )
-    done = interrupt(making, "make_files", after=2)
-    page.button(key="export_bundle_start").click().run()
-    page = stop(page, "export_bundle", done, after=2, total=3)
-    assert page.get("download_button")
 
 
 def test_figure_of_a_group_is_stopped_between_two_subjects(open_own, cohort, interrupt) -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from new_objects import bundle_of, captions_of, methods_written, numbers_of, run
+from new_objects import bundle_of, captions_of, numbers_of
 from page_contents import address_of, as_shown, assert_no_error, badges, captions, figure, matrix, words
 from page_hands import (
     BROKEN,
@@ -35,7 +35,7 @@ from biobgt.data.atlas import BUNDLED, BundledAtlas, numbered_atlas
 from biobgt.data.edits import remove_subjects, set_groups
 from biobgt.export.making import _make_figure
 from biobgt.hubs import hub_table
-from biobgt.readers import READERS, Reader, read_cohort, readable_suffixes
+from biobgt.readers import READERS, Reader, readable_suffixes
 from biobgt.readers.measurement import Reading
 from session.cohorts import UploadedFiles, _safe_name, _safe_path, _write_all, read_uploaded, take_in
 from session.view import EXPORT_LIST
@@ -79,6 +79,7 @@ def test_own_subjects_stay_when_pages_change_and_go_when_forgotten(open_page, ab
     assert page.selectbox(key="subject").value == "Site_0050000"
     visit(page, "subjects")
     assert page.selectbox(key="subject").value == "Site_0050000"
+    assert "This removes 3 subjects and the groups and answers that you gave." in words(page.markdown)
     press(page, "Forget these subjects")
     assert page.selectbox(key="cohort").value == "asd"
     assert "own" not in page.selectbox(key="cohort").options
@@ -91,19 +92,20 @@ def uploader(page):
     return next(fold for fold in page.main.expander if "Add " in fold.label)
 
 
-def test_uploader_folds_away_once_files_are_there(open_page, abide) -> None:
+def test_uploader_folds_away_once_files_are_there_and_reasons_of_those_refused_come_next(open_page, abide) -> None:
     page = open_page("subjects")
     assert (uploader(page).label, uploader(page).proto.expanded) == ("Add your own subjects", True)
-    bring(page, *abide, BROKEN)
-    assert (uploader(page).label, uploader(page).proto.expanded) == ("Add or remove files: 4 files added", False)
+    bring(page, *abide, BROKEN, Uploaded("notes.pdf", b"%PDF-1.4"))
+    assert (uploader(page).label, uploader(page).proto.expanded) == ("Add or remove files: 5 files added", False)
     order = [element.type for element in page.main if element.type in ("expander", "success", "warning", "table")]
     assert order[:4] == ["expander", "success", "warning", "table"], "what was read and refused comes next"
+    refused = page.table[0].value.map(as_shown).set_index("File")["Why it was refused"].sort_index()
+    assert list(refused.index) == ["broken.1D", "notes.pdf"]
+    assert refused["broken.1D"].startswith("Line 2, column 2 holds 'pear' where a number belongs.")
+    assert "not read" in refused["notes.pdf"]
+    assert len(page.selectbox(key="subject").options) == 3
     press(page, "Forget these subjects")
     assert (uploader(page).label, uploader(page).proto.expanded) == ("Add your own subjects", True)
-
-
-def phenotype_boxes(page):
-    return [box for box in page.file_uploader if box.key.startswith("phenotypes")]
 
 
 def waiting_files(page) -> list[list[str]]:
@@ -115,26 +117,17 @@ def waiting_files(page) -> list[list[str]]:
     ]
 
 
-def test_phenotype_box_stays_in_sight_once_files_are_there(open_page, abide, bold, may_fail) -> None:
-    """A table that comes after the files is read with them; no fold hides the box, whatever the files wait for."""
-    page = bring(open_page("subjects"), Uploaded("scan.npy", nameless(bold(60, 70))))
-    for files in ([], [BROKEN], abide):
-        if files:
-            bring(page, *files)
-        assert len(phenotype_boxes(page)) == 1
-        assert not [box for fold in page.main.expander for box in phenotype_boxes(fold)]
-    bring(page, *abide, phenotypes=PHENOTYPES)
-    assert "1 NC, 1 ASD, 1 without a group" in page.success[0].value
-
-
-def test_page_shows_the_state_of_the_files_and_no_demo_while_it_asks(open_page, bold, may_fail) -> None:
+def test_page_shows_the_state_of_the_files_the_phenotype_box_and_no_demo_while_it_asks(
+    open_page, bold, may_fail
+) -> None:
     page = open_page("subjects")
     assert "Quality" in headings(page)
     bring(page, Uploaded("scan.npy", nameless(bold(60, 70))))
     assert waiting_files(page) == [["scan.npy", "waiting for your answer"]]
     assert len(answers(page)) == 2
-    folded = {button.key for button in uploader(page).button}
-    assert not folded & {one.key for one in answers(page)}, "a question stands outside the folded uploader"
+    folded = {one.key for fold in page.main.expander for one in (*fold.button, *fold.file_uploader)}
+    asked = {"phenotypes0", *(one.key for one in answers(page))}
+    assert not folded & asked, "question and phenotypes stand outside the folded uploader"
     assert "Your files" in headings(page)
     assert not {"Quality", "sim-NC-001"} & headings(page)
     answer(page, "rows are time points")
@@ -143,6 +136,7 @@ def test_page_shows_the_state_of_the_files_and_no_demo_while_it_asks(open_page, 
     assert {"Quality", "scan"} <= headings(page)
     bring(page, BROKEN)
     assert waiting_files(page) == [["broken.1D", "could not be read"]]
+    assert page.file_uploader(key="phenotypes0")
     page.file_uploader(key="files0").set_value([])
     page.run()
     assert waiting_files(page) == []
@@ -153,42 +147,6 @@ def headings(page) -> set[str]:
     return {as_shown(heading.value) for heading in page.main.subheader}
 
 
-def test_broken_and_unknown_files_are_refused_with_their_reasons_and_the_rest_is_read(open_page, abide) -> None:
-    page = bring(open_page("subjects"), *abide, BROKEN, Uploaded("notes.pdf", b"%PDF-1.4"))
-    refused = page.table[0].value.map(as_shown).set_index("File")["Why it was refused"]
-    why = "Line 2, column 2 holds 'pear' where a number belongs. Correct it, or write NaN where a value is missing."
-    assert sorted(refused.index) == ["broken.1D", "notes.pdf"]
-    assert refused["broken.1D"] == why
-    assert "not read" in refused["notes.pdf"]
-    assert len(page.selectbox(key="subject").options) == 3
-
-
-def test_only_broken_files_end_in_a_sentence_and_the_demo_stays(open_page, may_fail) -> None:
-    page = bring(open_page("subjects"), BROKEN)
-    (error,) = page.error
-    assert "'broken.1D' could not be read. Line 2, column 2 holds 'pear'" in as_shown(error.value)
-    assert page.selectbox(key="cohort").value == "asd"
-
-
-def test_question_is_asked_answered_and_asked_again(open_page, rng, may_fail) -> None:
-    table = rng.standard_normal((40, 30)).round(4)
-    page = bring(open_page("subjects"), csv_file("subject.csv", table))
-    assert not page.error
-    assert "The table 'subject.csv' has 40 rows and 30 columns" in words(page.main.markdown)
-    assert labels(page) == [
-        "rows are time points, columns are regions: 40 time points of 30 regions",
-        "rows are regions, columns are time points: 30 time points of 40 regions",
-    ]
-    assert page.selectbox(key="cohort").value == "asd"
-    answer(page, "rows are regions")
-    assert_no_error(page)
-    assert not answers(page)
-    np.testing.assert_allclose(matrix(page), functional_connectivity(table.T), atol=1e-6)
-    press(page, "Ask me again")
-    answer(page, "rows are time points")
-    assert matrix(page).shape == (30, 30)
-
-
 def test_one_of_two_tables_is_chosen(open_page, abide) -> None:
     other = Uploaded("other.csv", b"subject,group\nSite_0050000,AD\nSite_0050001,AD\n")
     page = bring(open_page("subjects"), *abide, Uploaded("clinic.csv", PHENOTYPES.content), other)
@@ -197,15 +155,12 @@ def test_one_of_two_tables_is_chosen(open_page, abide) -> None:
     assert [subject.group for subject in cohort_of(page)] == ["AD", "AD", None]
 
 
-def test_zip_in_a_folder_is_read(open_page, abide) -> None:
+def zipped(files: dict[str, bytes]) -> bytes:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as file:
-        file.writestr(abide[1].name, abide[1].content)
-    page = open_page("subjects")
-    files = [(f"study/{abide[0].name}", abide[0].content, ""), ("study/rest.zip", archive.getvalue(), "")]
-    page.file_uploader(key="folder0").set_value(files)
-    page.run()
-    assert cohort_of(page).ids == ("Site_0050000", "Site_0050001")
+        for name, content in files.items():
+            file.writestr(name, content)
+    return archive.getvalue()
 
 
 def nameless(values: np.ndarray) -> bytes:
@@ -296,6 +251,7 @@ def test_folder_keeps_its_sub_folders(open_page, abide, recordings) -> None:
     files = {
         "study/NC/s1/rois.1D": abide[0].content,
         "study/NC/s2/rois.1D": abide[1].content,
+        "study/rest.zip": zipped({"s3.1D": abide[2].content}),
         "study/participants.tsv": b"participant_id\tgroup\ns1\tcontrol\ns2\tASD\n",
         "study/NC/s1/rois.json": b"{}",
         "study/report.html": b"<html>",
@@ -307,35 +263,19 @@ def test_folder_keeps_its_sub_folders(open_page, abide, recordings) -> None:
     page.file_uploader(key="folder0").set_value([(name, content, "") for name, content in files.items()])
     page.run()
     cohort = cohort_of(page)
-    assert {subject.id: subject.group for subject in cohort} == {"s1": "NC", "s2": "ASD"}
-    assert [subject.source.file for subject in cohort] == ["study/NC/s1/rois.1D", "study/NC/s2/rois.1D"]
+    assert {subject.id: subject.group for subject in cohort} == {"s1": "NC", "s2": "ASD", "s3": None}
+    assert [subject.source.file for subject in cohort][:2] == ["study/NC/s1/rois.1D", "study/NC/s2/rois.1D"]
     np.testing.assert_array_equal(cohort["s2"].series, recordings[:, 1])
     assert "Not read, because they hold no data: 1 × .json, 1 × .html." in captions(page)
     assert cohort.refused == ()
 
 
-def test_the_uploader_names_every_format_of_the_register(open_page) -> None:
-    reader = Reader(key="island", title="an island table", suffixes=(".isl",), read=lambda *_: [], apart=False)
-    with READERS.temporarily(reader):
-        page = open_page("subjects")
-    (box,) = [box for box in page.file_uploader if box.key == "files0"]
-    assert [part.strip() for part in box.help.split(",")] == [*readable_suffixes(), ".isl", ".zip"]
-
-
-def test_what_is_forgotten_is_said_first_and_no_copy_that_is_not_kept(open_page, abide) -> None:
-    page = bring(open_page("subjects"), *abide)
-    assert "This removes 3 subjects and the groups and answers that you gave." in words(page.markdown)
-
-
 def test_zip_and_own_atlas(rng) -> None:
     _, text, _ = csv_file("", np.corrcoef(rng.standard_normal((7, 100))))
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("lab/sub-01.csv", text)
-        file.writestr("../outside.csv", text)
+    archive = zipped({"lab/sub-01.csv": text, "../outside.csv": text})
     atlas = b"x,y,z,label,network\n" + b"".join(b"%d,0,0,R%d,N%d\n" % (i, i, i % 2) for i in range(7))
     cohort = read_uploaded(
-        UploadedFiles([Uploaded("lab.zip", archive.getvalue())], atlas_table=Uploaded("mine.csv", atlas)),
+        UploadedFiles([Uploaded("lab.zip", archive)], atlas_table=Uploaded("mine.csv", atlas)),
         name="Your files",
     )
     assert cohort.ids == ("sub-01",)
@@ -431,21 +371,13 @@ def test_a_file_that_was_stored_in_part_is_not_read(abide, monkeypatch) -> None:
     assert cohort.refused[0].reason == "'second.1D' could not be stored for reading (No space left on device)."
 
 
-def test_names_of_many_bytes_and_files_of_one_name_are_read(abide) -> None:
-    names = ("a.1D", "a.1D", "脑" * 90 + ".1D")
-    files = [Uploaded(name, file.content) for name, file in zip(names, abide, strict=True)]
-    cohort = read_uploaded(UploadedFiles(files, atlas="cc200"), name="Your files")
-    assert len(cohort) == 3
-    assert "脑" * 65 in cohort.ids
-    assert cohort.refused == ()
-
-
 def test_many_files_of_one_name_are_each_looked_for_once(tmp_path, monkeypatch) -> None:
     """From the last number on, not from the first again."""
     looked_for = []
     exists = Path.exists
     monkeypatch.setattr(Path, "exists", lambda path: looked_for.append(path) or exists(path))
-    paths, refused = _write_all([Uploaded("a.x", b"%d" % i) for i in range(50)], tmp_path / "files")
+    names = [*["a.x"] * 49, "脑" * 90 + ".x"]  # and one of more bytes than a disk takes
+    paths, refused = _write_all([Uploaded(name, b"%d" % i) for i, name in enumerate(names)], tmp_path / "files")
     assert [path.read_bytes() for path in paths] == [b"%d" % i for i in range(50)]
     assert [path.name for path in paths[:3]] == ["a.x", "a (2).x", "a (3).x"]
     assert refused == []
@@ -527,6 +459,7 @@ def exported_curves(page):
 
 def test_atlas_is_on_the_hubs_page_in_its_link_and_in_the_export(open_page, atlas, named_files):
     page = uploaded(open_page, named_files)
+    assert "Island 7, 7 regions" in page.selectbox(key="atlas0").options
     assert cohort_of(page).atlas is atlas
     shown, request = exported_curves(page)
     cohort = cohort_of(page)
@@ -555,22 +488,11 @@ def test_atlas_is_on_the_hubs_page_in_its_link_and_in_the_export(open_page, atla
     assert shared.dataframe[-1].value.equals(page.dataframe[-1].value)
 
 
-def test_atlas_is_in_the_tables_and_figures_of_the_command_line(atlas, named_files, tmp_path, monkeypatch):
-    run(monkeypatch, "hubs", named_files, "--out", tmp_path / "hubs", "--workers", 1)
-    table = pd.read_csv(tmp_path / "hubs" / "hubs" / "s1.csv")
-    assert tuple(table["region"]) == REGIONS
-    assert table["parts"].tolist() == list(atlas.labels["parts"])
-    own = hub_table(brain_graph(read_cohort(named_files)["s1"], atlas))
-    np.testing.assert_allclose(table["node_entanglement"], own["node_entanglement"], rtol=1e-6)
-    run(monkeypatch, "figure", "hub_curves", named_files, "--out", tmp_path / "figure", "--set", "order=parts")
-    assert set(pd.read_csv(tmp_path / "figure" / "numbers" / "hub_curves.csv")["region"]) == set(REGIONS)
-    methods, references = methods_written(tmp_path / "figure", "hub_curves")
-    assert "the 7 regions of Island 7" in methods
-    assert "@book{crusoe1719" in references
-
-
 def test_a_file_of_a_new_reader_is_uploaded_and_exported(open_page, reader, island_files, two_series):
     page = uploaded(open_page, island_files, atlas="unknown")
+    (box,) = [box for box in page.file_uploader if box.key == "files0"]
+    assert [part.strip() for part in box.help.split(",")] == [*readable_suffixes(), ".zip"]
+    assert ".isl" in box.help
     cohort = cohort_of(page)
     np.testing.assert_array_equal(cohort["s2"].series, two_series[1])
     np.testing.assert_allclose(matrix(page), np.corrcoef(two_series[0].T), atol=1e-6)
@@ -579,15 +501,6 @@ def test_a_file_of_a_new_reader_is_uploaded_and_exported(open_page, reader, isla
     with bundle_of([request], cohort) as archive:
         (described,) = json.loads(archive.read("provenance.json"))["cohorts"]
     assert [(one["file"], one["reader"]) for one in described["sources"]] == [("s1.isl", "isl"), ("s2.isl", "isl")]
-
-
-def test_commands_take_a_file_of_a_new_reader(reader, island_files, tmp_path, monkeypatch):
-    run(monkeypatch, "hubs", island_files, "--atlas", "unknown", "--out", tmp_path / "hubs", "--workers", 1)
-    assert len(pd.read_csv(tmp_path / "hubs" / "hubs" / "s2.csv")) == 7
-    assert pd.read_csv(tmp_path / "hubs" / "sources.csv")["reader"].tolist() == ["isl", "isl"]
-    asked = ("connectivity_heatmap", island_files, "--atlas", "unknown", "--subject", "s2")
-    run(monkeypatch, "figure", *asked, "--out", tmp_path / "figure")
-    assert (tmp_path / "figure" / "numbers" / "connectivity_heatmap.csv").exists()
 
 
 def adding(page):
@@ -615,10 +528,16 @@ def test_further_files_are_added_and_edits_stay(own, series) -> None:
     assert groups_of(own) == {**EDITED, "sub-04": "MCI"}
 
 
-def test_edits_made_after_further_files_came_outlast_a_change_of_mind(series) -> None:
+@pytest.fixture
+def some(series):
+    """A cohort of those of four controls that a slice takes."""
+    four = tuple(Subject(f"s{i}", series=series[i], group="NC") for i in range(4))
+    return lambda *ends: Cohort("x", four[slice(*ends)], numbered_atlas(N_REGIONS))
+
+
+def test_edits_made_after_further_files_came_outlast_a_change_of_mind(some) -> None:
     """Edits of the subjects loaded before, who are away while the new files stand in their place."""
-    subjects = tuple(Subject(f"s{i}", series=series[i], group="NC") for i in range(4))
-    loaded, new = (Cohort("x", some, numbered_atlas(N_REGIONS)) for some in (subjects[:3], subjects[3:]))
+    loaded, new = some(3), some(3, 4)
     files = frozenset("d")
     cohort, batch = take_in(new, loaded, None, file_ids=files, adding=True)
     cohort = remove_subjects(set_groups(cohort, {"s0": "AD", "s3": "MCI"}), ["s1"])
@@ -653,17 +572,14 @@ def test_files_of_other_regions_are_a_sentence_and_nobody_is_lost(own, rng, may_
     assert cohort_of(own).ids == ("x",)
 
 
-def test_batch_that_grows_is_read_again_and_edits_are_made_again(series) -> None:
+def test_batch_that_grows_is_read_again_and_edits_are_made_again(some) -> None:
     """What an uploader that still holds the first files does: the same files, and one more."""
-    subjects = tuple(Subject(f"s{i}", series=series[i], group="NC") for i in range(4))
-    first = Cohort("x", subjects[:3], numbered_atlas(N_REGIONS))
+    first = some(3)
     cohort, batch = take_in(first, None, None, file_ids=frozenset("abc"), adding=True)
     assert cohort is first
     edited = remove_subjects(set_groups(cohort, {"s0": "AD"}), ["s1"])
-    grown = Cohort("x", subjects, first.atlas)
-    cohort, batch = take_in(grown, edited, batch, file_ids=frozenset("abcd"), adding=True)
+    cohort, batch = take_in(some(4), edited, batch, file_ids=frozenset("abcd"), adding=True)
     assert {subject.id: subject.group for subject in cohort} == {"s0": "AD", "s2": "NC", "s3": "NC"}
     assert batch.earlier is None
-    shrunk = Cohort("x", subjects[2:], first.atlas)  # two files were taken out of the uploader
-    cohort, _ = take_in(shrunk, cohort, batch, file_ids=frozenset("cd"), adding=True)
+    cohort, _ = take_in(some(2, 4), cohort, batch, file_ids=frozenset("cd"), adding=True)  # two files were taken out
     assert cohort.ids == ("s2", "s3")

@@ -1,4 +1,4 @@
-"""What a person does without thinking: waits for the page to end its work and stand still, then opens a list."""
+"""What a person does and sees without thinking: waits until the page stands still, opens a list, sees what is cut."""
 
 import re
 
@@ -36,3 +36,31 @@ def choose(page: Page, label: str, option: str, *, typed: str | None = None) -> 
     move_into_the_middle(box)
     box.fill(typed or option)
     page.get_by_role("option", name=option, exact=True).click()
+
+
+def wait_for_figures(page: Page, *keys: str) -> None:
+    """Wait until figures are drawn and the page has ended its work."""
+    for key in keys:
+        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    wait_until_idle(page)
+
+
+def badges(place: Locator) -> Locator:
+    return place.locator(".stMarkdownBadge").filter(has_text="Simulated", visible=True)
+
+
+def assert_fits(page: Page) -> None:
+    """Nothing is wider than the page, and no text of a figure reaches out of it."""
+    assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
+    clipped = page.evaluate(
+        """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot => {
+            const box = plot.getBoundingClientRect();
+            return [...plot.querySelectorAll('.main-svg text')].filter(text => {
+                const inner = text.getBoundingClientRect();
+                return inner.width > 0 && (inner.left < box.left - 1 || inner.right > box.right + 1
+                    || inner.top < box.top - 1 || inner.bottom > box.bottom + 1);
+            }).map(text => text.textContent);
+        })"""
+    )
+    assert clipped == []

@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from page_steps import wait_until_idle
+from page_steps import assert_fits, badges, wait_for_figures
 from playwright.sync_api import Page, expect
-from test_browser_frame import badges, clipped_texts
 
 pytestmark = pytest.mark.browser
 
@@ -14,38 +13,25 @@ Open = Callable[..., Page]
 PAGE = "compare?cohort=ad&second_group=AD"
 
 
-def wait_until_drawn(page: Page, *figures: str) -> None:
-    for key in figures:
-        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    wait_until_idle(page)
-
-
-def overflow(page: Page) -> int:
-    return int(page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))"))
-
-
 @pytest.mark.parametrize("width", [1280, 800])
 def test_page_loads_whole(open_app: Open, width: int) -> None:
     page = open_app(PAGE, width=width)
-    wait_until_drawn(page, "group_differences")
+    wait_for_figures(page, "group_differences")
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     expect(badges(page.get_by_test_id("stMain"))).to_have_count(2)
-    assert overflow(page) == 0
-    assert clipped_texts(page) == []
+    assert_fits(page)
 
 
 # The demo is shared, so each has a measure that nobody has measured yet.
 @pytest.mark.parametrize(("width", "measure"), [(1280, "fc_strength"), (800, "degree")])
 def test_regions_are_drawn_and_the_choice_is_in_the_link(open_app: Open, width: int, measure: str) -> None:
     page = open_app(f"{PAGE}&compared_measure={measure}", width=width)
-    wait_until_drawn(page, "group_differences")
+    wait_for_figures(page, "group_differences")
     page.get_by_text("Hubs", exact=True).last.click()
     expect(page).to_have_url(re.compile("compared=hubs"))
     page.get_by_role("button", name="Compare 40 subjects").click()
-    wait_until_drawn(page, "group_differences", "difference_brain_shown")
-    assert overflow(page) == 0
-    assert clipped_texts(page) == []
+    wait_for_figures(page, "group_differences", "difference_brain_shown")
+    assert_fits(page)
 
 
 def test_modules_can_be_stopped_and_stand_side_by_side(open_app: Open) -> None:
@@ -58,6 +44,6 @@ def test_modules_can_be_stopped_and_stand_side_by_side(open_app: Open) -> None:
     expect(page.locator(".st-key-groups_stop")).to_have_count(0)
     page = open_app("compare?cohort=ad&compared=modules&runs=5")
     page.get_by_role("button", name=re.compile("Find the modules of 40 subjects")).click()
-    wait_until_drawn(page, "brain_first", "brain_second", "group_flow")
+    wait_for_figures(page, "brain_first", "brain_second", "group_flow")
     expect(page.get_by_text("Permutation p")).to_be_visible()
-    assert clipped_texts(page) == []
+    assert_fits(page)

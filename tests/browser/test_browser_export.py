@@ -10,19 +10,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from page_steps import assert_fits
 from PIL import Image
 from playwright.sync_api import Page, expect
-from test_browser_frame import clipped_texts
 
 pytestmark = pytest.mark.browser
 
 Open = Callable[..., Page]
 BIN = Path(sys.executable).parent
-
-
-def overflow(page: Page) -> int:
-    script = "(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))"
-    return int(page.evaluate(script))
 
 
 def test_figure_is_added_downloaded_in_every_format_and_made_again_by_the_script(
@@ -43,8 +38,7 @@ def test_figure_is_added_downloaded_in_every_format_and_made_again_by_the_script
     for width in (1280, 800):
         page.set_viewport_size({"width": width, "height": 900})
         expect(listed.locator("img")).to_be_visible()
-        assert overflow(page) == 0
-        assert clipped_texts(page) == []
+        assert_fits(page)
     folder = tmp_path / "bundle"
     with zipfile.ZipFile(tmp_path / "bundle.zip") as archive:
         archive.extractall(folder)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from access_faults import assert_accessible
-from page_steps import choose, wait_until_idle
+from page_steps import assert_fits, badges, choose, wait_for_figures, wait_until_idle
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
@@ -21,13 +21,7 @@ def heatmap(page: Page) -> Locator:
 
 
 def wait_until_drawn(page: Page) -> None:
-    expect(heatmap(page).locator(".main-svg").first).to_be_visible()
-    expect(page.locator(".st-key-distribution .js-plotly-plot .main-svg").first).to_be_visible()
-    wait_until_idle(page)
-
-
-def badges(place: Locator) -> Locator:
-    return place.locator(".stMarkdownBadge").filter(has_text="Simulated", visible=True)
+    wait_for_figures(page, "connectivity", "distribution")
 
 
 def title(page: Page) -> Locator:
@@ -80,7 +74,7 @@ def test_page_of_predictions_shows_probabilities_and_says_what_they_are_not(open
     assert sum(int(share.removesuffix("%")) for share in shares) in (99, 100, 101)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
-    assert clipped_texts(page) == []
+    assert_fits(page)
     assert_accessible(page)
 
 
@@ -90,16 +84,13 @@ def assert_whole(page: Page, *, n_badges: int) -> None:
     expect(alarms(page)).to_have_count(0)
     expect(badges(page.get_by_test_id("stSidebar"))).to_have_count(1)
     expect(badges(page.get_by_test_id("stMain"))).to_have_count(n_badges)
-    assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
-    assert clipped_texts(page) == []
+    assert_fits(page)
 
 
 @pytest.mark.parametrize("width", [1280, 800])
 def test_home_opens_on_three_figures_above_the_fold(open_app: Open, width: int) -> None:
     page = open_app(width=width)
-    for key in SMALL_FIGURES:
-        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
-    wait_until_idle(page)
+    wait_for_figures(page, *SMALL_FIGURES)
     assert_whole(page, n_badges=1)
     if width == 1280:
         boxes = [page.locator(f".st-key-{key}").bounding_box() for key in SMALL_FIGURES]
@@ -117,20 +108,6 @@ def test_page_of_subjects_loads_whole(open_app: Open, width: int) -> None:
     assert sidebar.evaluate("element => getComputedStyle(element).backgroundColor") == "rgb(242, 246, 247)"
     if width == 1280:
         assert_accessible(page)
-
-
-def clipped_texts(page: Page) -> list[str]:
-    """Texts of figures that reach out of their figure."""
-    return page.evaluate(
-        """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot => {
-            const box = plot.getBoundingClientRect();
-            return [...plot.querySelectorAll('.main-svg text')].filter(text => {
-                const inner = text.getBoundingClientRect();
-                return inner.width > 0 && (inner.left < box.left - 1 || inner.right > box.right + 1
-                    || inner.top < box.top - 1 || inner.bottom > box.bottom + 1);
-            }).map(text => text.textContent);
-        })"""
-    )
 
 
 def test_subject_and_threshold_change_the_figures(open_app: Open) -> None:
@@ -223,17 +200,6 @@ def test_broken_file_is_a_sentence(open_app: Open, tmp_path: Path) -> None:
     )
     expect(page.get_by_role("heading", name="Your files")).to_be_visible()  # in the place of the demo
     expect(title(page)).to_have_count(0)
-
-
-def test_question_is_asked_and_answered(open_app: Open, tmp_path: Path) -> None:
-    table = tmp_path / "table.csv"
-    np.savetxt(table, np.random.default_rng(0).standard_normal((40, 30)), delimiter=",", fmt="%.4f")
-    page = open_app("subjects")
-    wait_until_drawn(page)
-    upload(page, table)
-    page.get_by_text("rows are regions, columns are time points").click()
-    expect(page.get_by_text(re.compile("Read 1 subject on 40 regions"))).to_be_visible()
-    expect(title(page)).to_have_text("Functional connectivity of table")
 
 
 def test_sessions_at_once_never_see_each_other(open_app: Open, tmp_path: Path) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from access_faults import assert_accessible
-from page_steps import choose, move_into_the_middle, wait_until_idle
+from page_steps import assert_fits, badges, choose, move_into_the_middle, wait_for_figures, wait_until_idle
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
-from test_browser_frame import badges, clipped_texts
 
 from biobgt import load_atlas
 from biobgt.figures.brain import FIRST_COLOUR, LAST_COLOUR
@@ -27,11 +26,9 @@ CURVE = "JSON.stringify(document.querySelector('.st-key-hub_curves .js-plotly-pl
 
 
 def wait_until_drawn(page: Page) -> None:
-    for key in FIGURES:
-        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
     expect(page.locator(".st-key-hub_brain canvas").first).to_be_visible()
     expect(page.get_by_test_id("stDataFrame")).to_have_count(2)
-    wait_until_idle(page)
+    wait_for_figures(page, *FIGURES)
 
 
 def gamma(page: Page) -> Locator:
@@ -58,8 +55,7 @@ def assert_whole(page: Page) -> None:
     for kind in ("Error", "Warning"):  # that FC strength has little left to compare with is a notice
         expect(page.get_by_test_id(f"stAlertContent{kind}")).to_have_count(0)
     expect(badges(page.get_by_test_id("stMain"))).to_have_count(7)
-    assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
-    assert clipped_texts(page) == []
+    assert_fits(page)
 
 
 def test_moving_gamma_changes_the_curve_and_the_address(open_app: Open) -> None:
@@ -74,30 +70,6 @@ def test_moving_gamma_changes_the_curve_and_the_address(open_app: Open) -> None:
     expect(page.get_by_text("At the chosen γ = 0.6")).to_be_visible()
     gamma(page).press("ArrowLeft")
     page.wait_for_function(f"before => {CURVE} === before", arg=before)
-
-
-def test_choices_are_kept_around_the_pages_and_in_the_link(open_app: Open, server: str) -> None:
-    page = open_app("hubs?cohort=ad")
-    wait_until_drawn(page)
-    page.get_by_text("Remove", exact=True).click()
-    expect(page.get_by_text("of NE (remove, |ΔS|)")).to_be_visible()
-    page.get_by_text("Mean + 1 SD", exact=True).click()
-    gamma(page).press("ArrowLeft")
-    address = re.compile("gamma=0.4&perturbation=remove&hub_rule=sd")
-    expect(page).to_have_url(address)
-    expect(page.get_by_text("At the chosen γ = 0.4")).to_be_visible()
-    for name, heading in (("Home", "BioBGT Explorer"), ("Subjects", "Subjects"), ("Hubs", "Hubs")):
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=re.compile(name)).click()
-        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
-        wait_until_idle(page)
-        expect(page).to_have_url(address)
-    wait_until_drawn(page)
-    expect(page.get_by_text("At the chosen γ = 0.4")).to_be_visible()
-    expect(page.get_by_text("of NE (remove, |ΔS|)")).to_be_visible()
-    curve = page.evaluate(CURVE)
-    theirs = open_app(page.url.removeprefix(f"{server}/"), somebody_else=True)
-    wait_until_drawn(theirs)
-    assert theirs.evaluate(CURVE) == curve
 
 
 def click_highest_point(page: Page, key: str) -> str:

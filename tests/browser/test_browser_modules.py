@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 import pytest
 from access_faults import assert_accessible
-from page_steps import wait_until_idle
+from page_steps import assert_fits, badges, wait_for_figures
 from playwright.sync_api import Page, expect
-from test_browser_frame import badges, clipped_texts
 
 pytestmark = pytest.mark.browser
 
@@ -18,29 +17,21 @@ PAGE = "modules?cohort=ad&runs=5"
 NODES = "document.querySelector('.st-key-brain .js-plotly-plot').data.filter(t => t.mode === 'markers').length"
 
 
-def wait_until_drawn(page: Page) -> None:
-    for key in FIGURES:
-        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    wait_until_idle(page)
-
-
 @pytest.mark.parametrize("width", [1280, 800])
 def test_page_loads_whole(open_app: Open, width: int) -> None:
     page = open_app(PAGE, width=width)
-    wait_until_drawn(page)
+    wait_for_figures(page, *FIGURES)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     expect(badges(page.get_by_test_id("stMain"))).to_have_count(6)
-    assert page.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
-    assert clipped_texts(page) == []
+    assert_fits(page)
     if width == 1280:
         assert_accessible(page)
 
 
 def test_resolution_changes_the_brain_and_the_address(open_app: Open) -> None:
     page = open_app(PAGE)
-    wait_until_drawn(page)
+    wait_for_figures(page, *FIGURES)
     before = page.evaluate(NODES)
     slider = page.locator(".st-key-resolution").get_by_role("slider")
     for _ in range(8):

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from page_steps import choose, move_into_the_middle, wait_until_idle
+from page_steps import assert_fits, choose, move_into_the_middle, wait_until_idle
 from playwright.sync_api import Page, expect
-from test_browser_frame import clipped_texts, title, upload, wait_until_drawn, write_abide
+from test_browser_frame import title, upload, wait_until_drawn, write_abide
 
 from biobgt.readers.project import open_project
 
@@ -110,56 +110,7 @@ def test_project_is_saved_and_opened_by_somebody_else(open_app: Open, tmp_path: 
     expect(yours).to_have_url(re.compile("level=0.35"))
     assert "Lab" not in yours.url
     wait_until_drawn(yours)
-    assert yours.evaluate("(m => m.scrollWidth - m.clientWidth)(document.querySelector('[data-testid=stMain]'))") == 0
-    assert clipped_texts(yours) == []
-
-
-def switch_copies(page: Page, *, on: bool) -> None:
-    """Switch the copy on this machine on or off, as the browser tests' server starts without."""
-    wait_until_idle(page)
-    switch = page.get_by_test_id("stCheckbox").filter(has_text="Keep a copy on this machine")
-    if not switch.is_visible():
-        page.locator("summary").filter(has_text="Add ").first.click()
-    for _ in range(5):  # a click that comes while the page is drawn anew is lost
-        if switch.locator("input").is_checked() == on:
-            break
-        switch.locator("label").click()
-        wait_until_idle(page)
-    expect(switch.locator("input")).to_be_checked(checked=on)
-
-
-def go_to(page: Page, name: str) -> None:
-    """Open a page by the menu, where some names have a number behind them."""
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=name).click()
-    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
-    wait_until_idle(page)
-
-
-def test_a_reload_brings_back_subjects_export_list_and_predictions(open_app: Open, tmp_path: Path) -> None:
-    page = open_app("subjects")
-    bring_subjects(page, tmp_path)
-    switch_copies(page, on=True)
-    try:
-        page.get_by_role("button", name="Add to export").first.click()
-        expect(page.get_by_role("button", name="Added", exact=True)).to_be_visible()
-        go_to(page, "Predict")
-        page.get_by_role("button", name="Predict Lab_0050000").click()
-        expect(page.get_by_text("Probability of ASD").first).to_be_visible()
-        wait_until_idle(page)
-
-        page.reload()
-        offer = page.get_by_text("Your files: Lab_0050000 to Lab_0050002, 1 NC, 1 ASD, Craddock CC200 (3 subjects)")
-        expect(offer).to_be_visible()
-        wait_until_idle(page)
-        page.get_by_test_id("stMain").get_by_role("button", name="Open", exact=True).click()
-        expect(page.get_by_role("heading", name="Lab_0050000")).to_be_visible()
-        expect(page.get_by_text("Probability of ASD").first).to_be_visible()
-        expect(page.get_by_role("button", name="Predict Lab_0050000")).to_have_count(0)
-        go_to(page, "Export")
-        expect(page.get_by_role("heading", name="1 figure", exact=True)).to_be_visible()
-    finally:
-        go_to(page, "Subjects")
-        switch_copies(page, on=False)
+    assert_fits(yours)
 
 
 @pytest.mark.parametrize("width", [1280, 800])
@@ -174,4 +125,7 @@ def test_question_and_phenotype_box_are_in_sight_and_no_demo(open_app: Open, tmp
     expect(page.locator(".st-key-phenotypes0")).to_be_in_viewport()
     expect(page.get_by_role("heading", name="Your files", exact=True)).to_be_visible()
     expect(page.get_by_role("heading", name="Quality")).to_have_count(0)
-    assert clipped_texts(page) == []
+    assert_fits(page)
+    page.get_by_text("rows are regions, columns are time points").click()
+    expect(page.get_by_text(re.compile("Read 1 subject on 40 regions"))).to_be_visible()
+    expect(title(page)).to_have_text("Functional connectivity of subject")
