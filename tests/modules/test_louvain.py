@@ -1,6 +1,7 @@
 """Louvain modules, sweeps of the resolution and consensus: by hand, and against bctpy and networkx."""
 
 import warnings
+from itertools import product
 
 import bct
 import networkx as nx
@@ -90,11 +91,10 @@ def test_signed_modularity_by_hand():
     labels = [1, 1, 1, 2, 2, 2, 3, 3]
     plus, minus = np.maximum(weights, 0), np.maximum(-weights, 0)
     expected = 0.0
-    for i in range(8):
-        for j in range(8):
-            if labels[i] == labels[j]:
-                expected += (plus[i, j] - plus[i].sum() * plus[j].sum() / plus.sum()) / plus.sum()
-                expected -= (minus[i, j] - minus[i].sum() * minus[j].sum() / minus.sum()) / (plus.sum() + minus.sum())
+    for i, j in product(range(8), repeat=2):
+        if labels[i] == labels[j]:
+            expected += (plus[i, j] - plus[i].sum() * plus[j].sum() / plus.sum()) / plus.sum()
+            expected -= (minus[i, j] - minus[i].sum() * minus[j].sum() / minus.sum()) / (plus.sum() + minus.sum())
     assert modularity(weights, labels) == pytest.approx(expected, abs=1e-12)
 
 
@@ -150,25 +150,29 @@ def test_more_runs_keep_the_best():
 
 
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("options", "word"),
     [
         ({"resolution": 0}, "resolution is 0"),
         ({"resolution": np.nan}, "resolution is nan"),
-        ({"runs": 0}, "number of runs is 0"),
+        ({"runs": 0}, "runs is 0"),
         ({"seed": -1}, "seed is -1"),
     ],
 )
-def test_bad_options(options, sentence):
-    with pytest.raises(InputError, match=sentence):
+def test_bad_options(options, word):
+    with pytest.raises(InputError, match=word):
         louvain_modules(bridged_cliques(), **options)
+    with pytest.raises(InputError, match="runs is 1"):
+        resolution_sweep(bridged_cliques(), [1.0], runs=1)
 
 
-def test_sweep_of_a_ring_of_cliques():
-    table = resolution_sweep(ring_of_cliques(6, 5), [0.1, 1.0], runs=4)
-    assert table["resolution"].tolist() == [0.1, 1.0]
-    assert table["n_modules"].iloc[1] == 6
-    assert table["n_modules"].iloc[0] < 6
-    assert table["stability"].iloc[1] == 1
+def test_sweep_of_a_ring_of_cliques_and_of_an_empty_graph():
+    coarse, fine = resolution_sweep(ring_of_cliques(6, 5), [0.1, 1.0], runs=4).itertuples()
+    assert (coarse.resolution, fine.resolution) == (0.1, 1.0)
+    assert coarse.n_modules < fine.n_modules == 6
+    assert fine.stability == 1
+    (nothing,) = resolution_sweep(np.zeros((4, 4)), [1.0], runs=2).itertuples()
+    assert nothing.n_modules == 0
+    assert np.isnan([nothing.q, nothing.stability]).all()
 
 
 def test_sweep_rows_are_louvain_modules_and_all_pairs():
@@ -185,24 +189,6 @@ def test_sweep_rows_are_louvain_modules_and_all_pairs():
     assert row["stability"] == pytest.approx(np.mean(pairs), abs=1e-10)
 
 
-def test_sweep_of_an_empty_graph():
-    row = resolution_sweep(np.zeros((4, 4)), [1.0], runs=2).iloc[0]
-    assert row["n_modules"] == 0
-    assert np.isnan(row["q"])
-    assert np.isnan(row["stability"])
-
-
-def noisy(weights, seed, amount=0.3):
-    return weights + amount * random_weights(len(weights), seed, density=1)
-
-
-def test_agreement_by_hand():
-    agreement = combine_partitions([[1, 1, 2, 0, 0], [1, 1, 1, 0, 0]]).agreement
-    expected = np.zeros((5, 5))  # two regions in no module do not agree with one another
-    expected[:3, :3] = [[0, 1, 0.5], [1, 0, 0.5], [0.5, 0.5, 0]]
-    assert (agreement == expected).all()
-
-
 def test_agreement_as_in_bctpy():
     labels = np.random.default_rng(0).integers(1, 5, (6, 20))
     with warnings.catch_warnings():
@@ -211,13 +197,17 @@ def test_agreement_as_in_bctpy():
     assert combine_partitions(list(labels)).agreement == pytest.approx(expected)
 
 
-def test_chance_agreement_is_the_mean_over_shuffles():
+def test_agreement_and_its_mean_over_shuffles_by_hand():
+    agreement = combine_partitions([[1, 1, 2, 0, 0], [1, 1, 1, 0, 0]]).agreement
+    expected = np.zeros((5, 5))  # two regions in no module do not agree with one another
+    expected[:3, :3] = [[0, 1, 0.5], [1, 0, 0.5], [0.5, 0.5, 0]]
+    assert (agreement == expected).all()
     labels = [[1, 1, 1, 2, 2, 3, 0], [1, 1, 2, 2, 3, 3, 3]]
     rng = np.random.default_rng(0)
-    pairs = ~np.eye(7, dtype=bool)
     shuffled = combine_partitions([rng.permutation(part) for part in labels])
     # Shuffling moves no pair in or out of a module, so each shuffle has the expected mean exactly.
-    assert shuffled.agreement[pairs].mean() == pytest.approx(combine_partitions(labels).threshold)
+    mean = shuffled.agreement[~np.eye(7, dtype=bool)].mean()
+    assert mean == pytest.approx(combine_partitions(labels).threshold)
     assert shuffled.threshold == pytest.approx(((6 + 2) + (2 + 2 + 6)) / 2 / 42)
 
 
@@ -232,7 +222,7 @@ def test_consensus_of_a_ring_of_cliques():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_consensus_as_in_bctpy(seed):
-    weights = noisy(ring_of_cliques(6, 5), seed, amount=0.8)
+    weights = ring_of_cliques(6, 5) + 0.8 * random_weights(30, seed, density=1)
     partition = consensus_modules(weights, runs=20, seed=seed, threshold=0.5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -284,12 +274,14 @@ def test_a_consensus_that_does_not_come_ends_and_says_so(monkeypatch):
     assert partition.n_modules > 1
 
 
-def test_one_run_and_partitions_that_cannot_be_combined():
-    with pytest.raises(InputError, match="partitions is 1"):
-        combine_partitions([[1, 2]])
-    with pytest.raises(InputError, match="runs is 1"):
-        resolution_sweep(bridged_cliques(), [1.0], runs=1)
-    with pytest.raises(InputError, match="2 and 3 regions"):
-        combine_partitions([[1, 2], [1, 2, 3]])
-    with pytest.raises(InputError, match="between 0 and 1"):
-        combine_partitions([[1, 2], [1, 2]], threshold=2)
+@pytest.mark.parametrize(
+    ("partitions", "options", "word"),
+    [
+        ([[1, 2]], {}, "partitions is 1"),
+        ([[1, 2], [1, 2, 3]], {}, "2 and 3 regions"),
+        ([[1, 2], [1, 2]], {"threshold": 2}, "between 0 and 1"),
+    ],
+)
+def test_partitions_that_cannot_be_combined(partitions, options, word):
+    with pytest.raises(InputError, match=word):
+        combine_partitions(partitions, **options)

@@ -1,5 +1,6 @@
 """Modules of a subject: found as the options say; whatever measure is registered is found in every table."""
 
+from contextlib import ExitStack
 from inspect import signature
 
 import numpy as np
@@ -72,27 +73,8 @@ def test_measures_are_of_the_modules_that_were_asked_for(signed_graph):
     assert measured.measures["modules"] == measured.partition.n_modules
 
 
-LARGEST = ModuleMeasure(
-    "largest module",
-    "size of the largest module",
-    "Largest module",
-    "regions",
-    "partition",
-    lambda partition: max(partition.sizes.values()),
-    "The largest module is the one of the most regions.",
-)
-OVERLAP = ModuleMeasure(
-    "overlap", "overlap", "Overlap", "share", "labels", lambda agreement: agreement.ari / 2, "Half the ARI."
-)
-WITHIN = ModuleMeasure(
-    "within",
-    "connectivity within",
-    "Within",
-    "Fisher z",
-    "connectivity",
-    lambda connectivity, systems: segregation(connectivity, systems).within,
-    "The mean within modules.",
-)
+def measure(key, needs, compute):
+    return ModuleMeasure(key, key, key.capitalize(), "share", needs, compute, f"What {key} is.")
 
 
 @pytest.fixture(scope="module")
@@ -102,24 +84,16 @@ def cohort():
 
 @pytest.fixture(scope="module")
 def modules(cohort):
-    subject = cohort.subjects[0]
-    return measure_modules(
-        brain_graph(subject, cohort.atlas), subject_connectivity(subject), ModuleOptions(runs=2, seed=1)
-    )
+    one = cohort.subjects[0]
+    return measure_modules(brain_graph(one, cohort.atlas), subject_connectivity(one), ModuleOptions(runs=2, seed=1))
 
 
 def test_measures_are_those_of_the_library(cohort, modules):
     partition, found = modules.partition, modules.measures
-    assert list(cohort.atlas.labels) == ["dosenbach", "paper", "yeo7", "yeo17"]
-    assert list(found) == [
-        *("modules", "q", "unassigned regions"),
-        *(
-            f"{measure} {labels}"
-            for labels in ("dosenbach", "paper", "yeo7", "yeo17")
-            for measure in ("ami", "ari", "vi")
-        ),
-        "system segregation",
-    ]
+    labellings = ("dosenbach", "paper", "yeo7", "yeo17")
+    assert tuple(cohort.atlas.labels) == labellings
+    compared = [f"{measure} {labels}" for labels in labellings for measure in ("ami", "ari", "vi")]
+    assert list(found) == ["modules", "q", "unassigned regions", *compared, "system segregation"]
     assert (found["modules"], found["q"]) == (partition.n_modules, partition.q)
     assert found["unassigned regions"] == (partition.labels == 0).sum()
     agreement = module_agreement(partition, cohort.atlas, "paper")
@@ -142,39 +116,30 @@ def test_matrix_without_correlations_has_no_segregation(cohort):
 
 
 def test_new_measure_is_in_the_summary_and_compared_between_groups(cohort):
-    with (
-        MODULE_MEASURES.temporarily(LARGEST),
-        MODULE_MEASURES.temporarily(OVERLAP),
-        MODULE_MEASURES.temporarily(WITHIN),
-    ):
+    asked, first = ComparisonOptions(first="NC", second="AD", of="segregation", runs=1), cohort.ids[0]
+    with ExitStack() as registered:
+        for new in (
+            measure("largest module", "partition", lambda partition: max(partition.sizes.values())),
+            measure("overlap", "labels", lambda agreement: agreement.ari / 2),
+            measure("within", "connectivity", lambda *given: segregation(*given).within),
+        ):
+            registered.enter_context(MODULE_MEASURES.temporarily(new))
         found = analyse_modules(cohort, options=ModuleOptions(runs=1))
-        first = cohort.ids[0]
-        features = subject_features(
-            Measured(cohort).of(first), ComparisonOptions(first="NC", second="AD", of="segregation", runs=1)
-        )
+        features = subject_features(Measured(cohort).of(first), asked)
     row = found.summary.set_index("subject").loc[first]
     assert row["largest module"] == max(found.partitions[first].sizes.values())
     assert row["overlap paper"] == row["ari paper"] / 2
     columns = dict(zip(features.names, features.values[0], strict=True))
-    assert columns["size of the largest module"] == row["largest module"]
-    assert columns["connectivity within, own modules"] == row["within"]
-    assert np.isfinite(columns["connectivity within, Dosenbach's six networks"])
+    assert columns["largest module"] == row["largest module"]
+    assert columns["within, own modules"] == row["within"]
+    assert np.isfinite(columns["within, Dosenbach's six networks"])
     assert "overlap, Dosenbach's six networks" in columns
     assert "largest module" not in analyse_modules(cohort, options=ModuleOptions(runs=1)).summary
 
 
 def test_new_measure_of_regions_is_a_column_of_the_roles(modules, cohort):
-    strength = ModuleMeasure(
-        "strength",
-        "strength",
-        "Strength",
-        "weight",
-        "weights",
-        lambda weights, labels: weights.sum(axis=1),
-        "The sum of weights.",
-    )
     graph = brain_graph(cohort.subjects[0], cohort.atlas)
-    with REGION_MEASURES.temporarily(strength):
+    with REGION_MEASURES.temporarily(measure("strength", "weights", lambda weights, labels: weights.sum(axis=1))):
         roles = node_roles(graph, modules.partition)
     inside = modules.partition.labels > 0
     np.testing.assert_allclose(roles["strength"][inside], graph.weights[np.ix_(inside, inside)].sum(axis=1))

@@ -1,5 +1,7 @@
 """Roles of regions, segregation, modularity against chance and small-worldness: by hand, and against oracles."""
 
+from itertools import permutations
+
 import bct
 import networkx as nx
 import numpy as np
@@ -76,13 +78,11 @@ def test_rounding_makes_no_hubs():
 
 
 def test_modules_of_one_and_regions_in_none():
-    weights = bridged_cliques()
-    roles = node_roles(weights, [1, 1, 1, 2, 3, 3, 3, 0])
+    roles = node_roles(bridged_cliques(), [1, 1, 1, 2, 3, 3, 3, 0])
     assert roles["within_z"].iloc[3] == 0
-    assert roles.iloc[7][["within_z", "participation"]].isna().all()
-    assert roles["role"].iloc[7] is None
-    assert roles["role_name"].iloc[7] is None
-    assert not roles["hub"].iloc[7]
+    nowhere = roles.iloc[7]
+    assert nowhere[["within_z", "participation"]].isna().all()
+    assert (nowhere["role"], nowhere["role_name"], nowhere["hub"]) == (None, None, False)
     # The connections of region 5 to the region in no module do not count: 2 inside, 1 to module 2.
     assert roles["participation"].iloc[4] == pytest.approx(1 - (2 / 3) ** 2 - (1 / 3) ** 2)
 
@@ -135,13 +135,10 @@ def correlations(within=0.6, between=0.2):
 def test_segregation_by_hand():
     result = segregation(correlations(), PAIRS)
     within, between = np.arctanh(0.6), np.arctanh(0.2)
-    assert result.within == pytest.approx(within)
-    assert result.between == pytest.approx(between)
-    assert result.system_segregation == pytest.approx((within - between) / within)
-    assert result.modules["module"].tolist() == [1, 2]
-    assert result.modules["n_regions"].tolist() == [2, 2]
-    assert result.modules["within"].tolist() == pytest.approx([within, within])
-    assert result.modules["segregation"].tolist() == pytest.approx([result.system_segregation] * 2)
+    whole = (within - between) / within
+    assert (result.within, result.between, result.system_segregation) == pytest.approx((within, between, whole))
+    expected = [[1, 2, within, between, whole], [2, 2, within, between, whole]]
+    np.testing.assert_allclose(result.modules.to_numpy(), expected)
 
 
 def test_segregation_as_in_slow_loops():
@@ -149,11 +146,10 @@ def test_segregation_as_in_slow_loops():
     labels = np.arange(15) % 4  # 0 is in no module
     result = segregation(matrix, labels)
     inside, across = {m: [] for m in (1, 2, 3)}, {m: [] for m in (1, 2, 3)}
-    for i in range(15):
-        for j in range(15):
-            if i != j and labels[i] and labels[j]:
-                pairs = inside if labels[i] == labels[j] else across
-                pairs[labels[i]].append(np.arctanh(max(matrix[i, j], 0)))
+    for i, j in permutations(range(15), 2):
+        if labels[i] and labels[j]:
+            pairs = inside if labels[i] == labels[j] else across
+            pairs[labels[i]].append(np.arctanh(max(matrix[i, j], 0)))
     for row in result.modules.itertuples():
         assert row.within == pytest.approx(np.mean(inside[row.module]))
         assert row.between == pytest.approx(np.mean(across[row.module]))
@@ -230,15 +226,12 @@ def test_p_counts_nulls_that_are_as_modular():
     assert np.isnan(test.z)
 
 
-def test_without_nulls():
-    test = modularity_test(bridged_cliques(), [1] * 4 + [2] * 4, n_nulls=0)
+def test_without_nulls_or_connections_there_is_no_p():
+    test = modularity_test(bridged_cliques(), HALVES, n_nulls=0)
     assert np.isnan([test.z, test.p]).all()
     assert test.q == pytest.approx(12 / 13 - 0.5)
-
-
-def test_an_empty_graph_has_neither_segregation_nor_modularity():
-    test = modularity_test(np.zeros((3, 3)), [1, 1, 2], n_nulls=2)
-    assert np.isnan([segregation(np.zeros((3, 3)), [1, 1, 2]).system_segregation, test.q, test.z, test.p]).all()
+    empty = modularity_test(np.zeros((3, 3)), [1, 1, 2], n_nulls=2)
+    assert np.isnan([segregation(np.zeros((3, 3)), [1, 1, 2]).system_segregation, empty.q, empty.z, empty.p]).all()
 
 
 def test_the_number_of_null_graphs_is_checked():
@@ -248,26 +241,29 @@ def test_the_number_of_null_graphs_is_checked():
         small_world(bridged_cliques(), n_nulls=0)
 
 
-def test_small_world_of_bridged_cliques_by_hand():
-    result = small_world(bridged_cliques(4), n_nulls=2)
-    # Six regions have clustering 1, the bridge's ends 3 of 6 pairs of neighbours.
-    assert result.clustering == pytest.approx((6 * 1 + 2 * 0.5) / 8)
-    # 13 pairs at 1, 3 + 3 at 2, 9 at 3.
-    assert result.path_length == pytest.approx((13 + 6 * 2 + 9 * 3) / 28)
-    assert result.n_left_out == 0
+@pytest.mark.parametrize(
+    ("weights", "clustering", "path_length", "n_left_out"),
+    [
+        # Six regions have clustering 1, the bridge's ends 3 of 6 pairs of neighbours; 13 pairs at 1, 6 at 2, 9 at 3.
+        (bridged_cliques(4), (6 * 1 + 2 * 0.5) / 8, (13 + 6 * 2 + 9 * 3) / 28, 0),
+        (star(6), 0, (5 + 10 * 2) / 15, 0),  # no triangles
+        (np.array([[0, 0.5], [0.5, 0]]), 0, 1, 0),
+        (np.zeros((4, 4)), 0, np.nan, 3),
+    ],
+)
+def test_small_world_by_hand(weights, clustering, path_length, n_left_out):
+    result = small_world(weights, n_nulls=2)
+    assert result.clustering == pytest.approx(clustering)
+    assert result.path_length == pytest.approx(path_length, nan_ok=True)
+    assert result.n_left_out == n_left_out
+    assert (np.isnan([result.sigma, result.omega]) == (clustering == 0)).all()
 
 
 @given(weight_matrices(least=0.0))
 def test_path_length_as_in_bctpy(weights):
-    lengths = bct.weight_conversion(weights, "lengths")
-    distances, _ = bct.distance_wei(lengths)
-    reached = [
-        distances[i, j]
-        for i in range(len(weights))
-        for j in range(len(weights))
-        if i != j and np.isfinite(distances[i, j]) and distances[i, j] > 0
-    ]
-    expected = np.mean(reached) if reached else np.nan
+    distances, _ = bct.distance_wei(bct.weight_conversion(weights, "lengths"))
+    reached = distances[np.isfinite(distances) & (distances > 0)]
+    expected = reached.mean() if len(reached) else np.nan
     assert characteristic_path_length(weights) == pytest.approx(expected, abs=1e-10, nan_ok=True)
 
 
@@ -313,23 +309,6 @@ def test_the_largest_component_is_measured_and_said():
     whole = small_world(bridged_cliques(4), n_nulls=2)
     assert result.n_left_out == 4
     assert (result.clustering, result.path_length, result.sigma) == (whole.clustering, whole.path_length, whole.sigma)
-
-
-def test_no_triangles():
-    result = small_world(star(6), n_nulls=2)
-    assert result.clustering == 0
-    assert result.path_length == pytest.approx((5 + 10 * 2) / 15)
-    assert np.isnan([result.sigma, result.omega]).all()
-
-
-def test_no_connections():
-    result = small_world(np.zeros((4, 4)))
-    assert result.n_left_out == 3
-    assert np.isnan([result.path_length, result.sigma, result.omega]).all()
-
-
-def test_path_between_two_regions():
-    assert small_world(np.array([[0, 0.5], [0.5, 0]]), n_nulls=1).path_length == 1
 
 
 def test_the_seed_decides_on_null_graphs():
