@@ -1,5 +1,6 @@
 """Figures drawn of a few numbers that one can check by hand: of hubs, of one region, of a matrix, in a brain."""
 
+import io
 from itertools import cycle
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -7,15 +8,19 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+from matplotlib.colors import to_rgb
 
 from biobgt.base.colours import MODULE_COLOURS
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.graph import ESTIMATED, KINDS, ConnectomeSettings
+from biobgt.figures import drawing as draw
 from biobgt.figures import hubs as family
 from biobgt.figures import order_regions, why_region
 from biobgt.figures.brain import Brain, in_brain
 from biobgt.figures.drawing import ATLAS_ORDER, Drawing, Panel
+from biobgt.figures.paper import pen
+from biobgt.figures.paper.frame import save_figure
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
@@ -23,6 +28,7 @@ from biobgt.hubs.agreement import RankCorrelation
 from biobgt.hubs.region import RegionExplanation, _Neighbourhood
 from biobgt.results.measured import Measured
 
+STYLE = PaperStyle(dpi=100)
 CURVES = {
     "node_entanglement": np.array([0.1, 0.4, 0.2, 0.3]),
     "node_efficiency": np.array([1.0, 2.0, 3.0, 4.0]),
@@ -50,6 +56,90 @@ STUDY = pd.DataFrame(
 def on_screen(drawing):
     """The drawing as plotly checks it."""
     return go.Figure(draw_on_screen(drawing))
+
+
+RELIABILITY = pd.DataFrame(
+    {
+        "predicted": [0.2, 0.7],
+        "observed": [0.25, 0.6],
+        "observed_low": [0.1, 0.4],
+        "observed_high": [0.5, 0.8],
+        "n": [8, 9],
+    }
+)
+_COMPARED = (draw.Band, draw.Bars, draw.Curve, draw.Heatmap, draw.Points, draw.Rule)
+
+
+def drawn_by_both(drawing, style=STYLE):
+    """What both pens make of the drawing for paper, if each has every mark with its numbers."""
+    shown = drawing.for_paper(style)
+    screen, printed = on_screen(shown), pen.draw_on_paper(shown, style)
+    for panel, axes in zip(shown.panels, printed.axes, strict=False):
+        for mark in (one for one in panel.marks if isinstance(one, _COMPARED)):
+            assert _is_printed(mark, axes), mark.name
+            assert _is_on_screen(mark, panel, screen), mark.name
+        assert (axes.get_xscale() == "log", axes.yaxis_inverted()) == (panel.x.log, panel.y.reversed)
+    return screen, printed
+
+
+def _close(one, other):
+    if not len(other) or np.asarray(other).dtype.kind in "UO":
+        return list(one) == list(other)
+    return np.shape(one) == np.shape(other) and np.allclose(one, other, rtol=1e-6, equal_nan=True)
+
+
+def _is_printed(mark, axes):
+    """Whether paper has a mark, with its numbers and its line."""
+    if isinstance(mark, draw.Heatmap):
+        left, right, _, _ = axes.images[0].get_extent()
+        n = mark.z.shape[1]
+        middles = left + (np.arange(n) + 0.5) * (right - left) / n
+        shown = np.ma.filled(axes.images[0].get_array(), np.nan)
+        return _close(shown, mark.z) and _close(middles, np.arange(n) if mark.x is None else mark.x)
+    if isinstance(mark, draw.Bars):
+        drawn = [[(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in bars] for bars in axes.containers]
+        return any(_close(bars, np.column_stack([mark.x, mark.y])) for bars in drawn)
+    if isinstance(mark, draw.Band):
+        corners = np.column_stack([np.tile(mark.x, 2), np.concatenate([mark.low, mark.high])])
+        shapes = [path.vertices for drawn in axes.collections for path in drawn.get_paths()]
+        return any(np.isclose(shape[:, None], corners).all(axis=2).any(axis=0).all() for shape in shapes)
+    if isinstance(mark, draw.Rule):
+        return any(mark.x in line.get_xdata() or mark.y in line.get_ydata() for line in axes.lines)
+    dash = pen._DASHES[mark.dash] if isinstance(mark, draw.Curve) else "-" if mark.joined else "None"
+    xy = np.column_stack([mark.x, mark.y])
+    return any(_close(line.get_xydata(), xy) and line.get_linestyle() == dash for line in axes.lines)
+
+
+def _is_on_screen(mark, panel, figure):
+    if isinstance(mark, draw.Rule):
+        if mark.x is None:
+            return mark.y in [line.y0 for line in figure.layout.shapes]
+        lines = [line.x0 for line in figure.layout.shapes]
+        return mark.x in lines or any(mark.x in trace.x for trace in figure.data)
+    if isinstance(mark, draw.Heatmap):
+        return any(_close(trace.z, mark.z) for trace in figure.data)
+    if isinstance(mark, draw.Band):
+        return any(_close(trace.y, np.concatenate([mark.high, np.flip(mark.low)])) for trace in figure.data)
+    x, y = (
+        [axis.names[int(at)].replace("\n", "<br>") for at in along] if axis.names and axis.ticks is None else along
+        for axis, along in ((panel.x, mark.x), (panel.y, mark.y))
+    )
+    return any(_close(trace.x, x) and _close(trace.y, y) for trace in figure.data)
+
+
+def written(figure, format, style=STYLE):
+    """The bytes of a figure's file."""
+    buffer = io.BytesIO()
+    save_figure(figure, buffer, format, style)
+    return buffer.getvalue()
+
+
+def contrast(one, other):
+    """Contrast ratio of two colours, as WCAG 2 defines it."""
+    parts = np.array([to_rgb(one), to_rgb(other)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    dark, light = np.sort(linear @ [0.2126, 0.7152, 0.0722])
+    return (light + 0.05) / (dark + 0.05)
 
 
 def traces(figure):

@@ -1,13 +1,23 @@
 """Regions in the brain hold what they were given: places, colours, sizes, names, connections, painted cortex."""
 
-import json
 from dataclasses import replace
 from itertools import combinations
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from drawn_figures import CURVES, brain_3d, brain_of, brains_on_one_scale, curves_of, drawing_of, glass_brain, on_screen
+from drawn_figures import (
+    CURVES,
+    STYLE,
+    brain_3d,
+    brain_of,
+    brains_on_one_scale,
+    contrast,
+    curves_of,
+    drawing_of,
+    glass_brain,
+    on_screen,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
@@ -43,7 +53,7 @@ from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
-PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [0, 50, 20], [10, -60, 0]])
+PLACES = np.array([[-40.0, 0, 10], [40, 5, 10], [-20, 50, 20], [10, -60, 0]])
 UNPLACED = np.vstack([PLACES[:3], [np.nan] * 3])
 VALUES = np.array([1.0, 2.0, np.nan, 4.0])
 RANKS = np.array([3.0, 1.0, 4.0, 2.0])
@@ -89,6 +99,8 @@ def test_values_are_colours_with_a_named_bar():
     assert missing.marker.color == PALE_GREY
     np.testing.assert_array_equal(places(missing), PLACES[[2]])
     assert figure.layout.title.text == "T · simulated"
+    assert len(figure.to_json()) < 1_000_000, "light enough to send"
+    assert figure.layout.scene.bgcolor == "rgba(0, 0, 0, 0)", "it lies on any page"
 
 
 def test_first_rank_strikes_the_eye_on_a_white_page_and_on_a_black_one():
@@ -98,29 +110,15 @@ def test_first_rank_strikes_the_eye_on_a_white_page_and_on_a_black_one():
     assert [place for place, _ in colours.colorscale] == [0, 1]
     assert rgb_to_hsv(first)[1] > 0.9 > 0.3 > rgb_to_hsv(last)[1]
     for page in ("#FFFFFF", "#0E1117"):
-        assert contrast(first, to_rgb(page)) > 3, "what WCAG asks of graphics"
+        assert contrast(first, page) > 3, "what WCAG asks of graphics"
     assert list(colours.colorbar.tickvals) == [1, 2, 3, 4]
     assert _rank_ticks(90) == [1, 20, 40, 60, 80]
     assert _rank_ticks(200) == [1, 50, 100, 150, 200]
-
-
-def test_first_rank_has_the_same_colour_on_paper_and_lies_on_top():
-    figure = glass_brain(PLACES, REGIONS, values=RANKS, ranked=True)
-    front = [view for view in figure.axes if view.collections][1]
+    printed = glass_brain(PLACES, REGIONS, values=RANKS, ranked=True)
+    front = [view for view in printed.axes if view.collections][1]
     drawn = [to_hex(colour) for colour in front.collections[-1].get_facecolors()[[0, -1]]]
-    assert drawn == [LAST_COLOUR.lower(), FIRST_COLOUR.lower()]
-    assert list(figure.axes[-1].get_xticks()) == [1, 2, 3, 4]
-
-
-def contrast(one, other):
-    """Contrast ratio of two colours (WCAG 2)."""
-
-    def luminance(colour):
-        parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
-        return np.dot(parts, [0.2126, 0.7152, 0.0722])
-
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
+    assert drawn == [LAST_COLOUR.lower(), FIRST_COLOUR.lower()], "the first lies on top"
+    assert list(printed.axes[-1].get_xticks()) == [1, 2, 3, 4]
 
 
 def test_groups_have_a_trace_a_colour_and_a_legend_entry_each():
@@ -174,19 +172,6 @@ def test_connections_run_between_their_regions_and_stronger_ones_are_thicker():
     np.testing.assert_array_equal(drawn[(4.5, "dash")][:2], PLACES[[1, 2]])
     np.testing.assert_array_equal(drawn[(4.5, "solid")][:2], PLACES[[2, 3]])
     assert [trace.showlegend for trace in lines] == [True, False, False]
-
-
-def test_figure_is_light_enough_to_send_and_lies_on_any_page():
-    text = brain_3d(PLACES, REGIONS, values=VALUES).to_json()
-    assert len(text) < 1_000_000
-    assert json.loads(text)["layout"]["scene"]["bgcolor"] == "rgba(0, 0, 0, 0)"
-
-
-def test_an_atlas_without_places_is_refused():
-    lost = replace(load_atlas("aal90"), coordinates=np.full((90, 3), np.nan))
-    for atlas in (numbered_atlas(5), lost):
-        with pytest.raises(InputError, match="coordinates"):
-            Brain.of(atlas, "nodes")
 
 
 def test_captions_say_what_colours_and_sizes_are():
@@ -369,7 +354,7 @@ def test_a_colour_on_the_cortex_is_that_of_the_bar():
     assert np.mean([colour in pixels for colour in colours]) > 0.95  # a few parcels hide in a fold
 
 
-def test_modules_have_their_colours_and_one_entry_of_the_legend_each():
+def test_modules_have_their_colours_and_one_entry_of_the_legend_each_and_no_value_is_bare():
     """The third stands in the right hemisphere alone, which is not seen first."""
     groups = [None if i == 3 else f"Module {1 + i // 34}" for i in range(100)]
     colours = {"Module 1": "#112233", "Module 2": "#445566", "Module 3": "#778899"}
@@ -377,12 +362,9 @@ def test_modules_have_their_colours_and_one_entry_of_the_legend_each():
     in_legend = sorted((trace for trace in figure.data if trace.showlegend), key=lambda trace: trace.legendrank)
     assert [trace.name for trace in in_legend] == ["Module 1", "Module 2", "Module 3", "no module"]
     assert {trace.color for trace in figure.data if trace.name == "Module 1"} == {"#112233"}
-
-
-def test_a_region_without_a_value_is_bare():
-    figure = on_screen(painted_drawing(values=np.where(np.arange(100) == 0, np.nan, SPREAD)))
-    assert all(np.isfinite(trace.intensity).all() for trace in figure.data)
-    assert not any(ATLAS.regions[0] in text for trace in figure.data if trace.name == "regions" for text in trace.text)
+    bare = on_screen(painted_drawing(values=np.where(np.arange(100) == 0, np.nan, SPREAD)))
+    assert all(np.isfinite(trace.intensity).all() for trace in bare.data)
+    assert not any(ATLAS.regions[0] in text for trace in bare.data if trace.name == "regions" for text in trace.text)
 
 
 @pytest.mark.parametrize("valued", [True, False])
@@ -416,19 +398,21 @@ def test_regions_outside_the_cortex_are_counted():
     assert Brain.of(ATLAS, "pial").left_out == ""
 
 
-def test_what_has_no_surface_says_so():
+def test_what_has_no_surface_or_no_places_says_so():
     assert has_surface(ATLAS)
     assert not has_surface(load_atlas("cc200"))
     assert not has_surface(numbered_atlas(100))
-    with pytest.raises(InputError, match="surface labels"):
-        Brain.of(load_atlas("cc200"), "pial")
+    lost = replace(load_atlas("aal90"), coordinates=np.full((90, 3), np.nan))
+    for atlas, kind, lacks in (
+        (load_atlas("cc200"), "pial", "surface labels"),
+        (numbered_atlas(5), "nodes", "coordinates"),
+        (lost, "nodes", "coordinates"),
+    ):
+        with pytest.raises(InputError, match=lacks):
+            Brain.of(atlas, kind)
 
 
 # On paper as on the screen.
-
-STYLE = PaperStyle(dpi=100)
-FOUR = np.array([[-40.0, 0, 10], [40, 5, 10], [-20, 50, 20], [10, -60, 0]])
-THREE = np.array([2.0, 1.0, np.nan, 4.0])
 
 
 def view(figure, k):
@@ -445,20 +429,20 @@ def nodes(axes):
 
 
 def test_glass_brain_draws_each_region_at_its_place_in_its_colour():
-    about = {"values": THREE, "sizes": CURVES["node_efficiency"], "quantity": "NE"}
-    screen = brain_3d(FOUR, "ABCD", **about).layout.coloraxis
-    figure = glass_brain(FOUR, "ABCD", **about, style=STYLE)
+    about = {"values": VALUES, "sizes": CURVES["node_efficiency"], "quantity": "NE"}
+    screen = brain_3d(PLACES, "ABCD", **about).layout.coloraxis
+    figure = glass_brain(PLACES, "ABCD", **about, style=STYLE)
     seen = {}
     for k, kept in ((1, [0, 2]), (3, [0, 1])):  # from the front and from above
         offsets, colours, sizes = nodes(view(figure, k))
-        for region, place in enumerate(FOUR[:, kept]):
+        for region, place in enumerate(PLACES[:, kept]):
             here = np.flatnonzero((offsets == place).all(axis=1))
             assert len(here) == 1
             seen.setdefault(region, set()).add((to_hex(colours[here[0]]), sizes[here[0]].round(6)))
     colours = [next(iter(seen[region]))[0] for region in range(4)]
     sizes = np.array([next(iter(seen[region]))[1] for region in range(4)])
     assert [len(seen[region]) for region in range(4)] == [1, 1, 1, 1], "the same in every view"
-    assert colours[1] == "#440154", "the lowest of viridis"
+    assert colours[0] == "#440154", "the lowest of viridis"
     assert colours[2] == "#9aa5ab", "grey without a value"
     assert colours[3] == "#fde725", "the highest of viridis"
     np.testing.assert_allclose(np.diff(sizes), np.diff(sizes)[0], err_msg="areas grow evenly")
@@ -469,7 +453,7 @@ def test_glass_brain_draws_each_region_at_its_place_in_its_colour():
 
 def test_glass_brain_shows_a_hemisphere_its_own_regions_and_names_the_modules():
     groups = ["Module 1", "Module 2", None, "Module 1"]
-    figure = glass_brain(FOUR, "ABCD", groups=groups, style=replace(STYLE, titles=True), title="T", simulated=True)
+    figure = glass_brain(PLACES, "ABCD", groups=groups, style=replace(STYLE, titles=True), title="T", simulated=True)
     left, colours, _ = nodes(view(figure, 0))
     assert {tuple(place) for place in left} == {(0, 10), (50, 20)}
     right, _, _ = nodes(view(figure, 2))
@@ -484,7 +468,7 @@ def test_glass_brain_shows_a_hemisphere_its_own_regions_and_names_the_modules():
 
 def test_glass_brain_draws_connections():
     edges = [(0, 1, 0.1), (1, 3, -0.9)]
-    figure = glass_brain(FOUR, "ABCD", edges=edges, style=STYLE)
+    figure = glass_brain(PLACES, "ABCD", edges=edges, style=STYLE)
     above = {
         (frozenset(map(tuple, line.get_xydata().tolist())), line.get_linewidth(), line.get_linestyle())
         for line in view(figure, 3).lines
@@ -501,14 +485,14 @@ def test_five_brains_share_a_scale_and_have_a_caption_each(width):
     names = ("DC: degree centrality", "BC", "CC", "EC", "NE")
     panels = {name: np.arange(4.0) * (i + 1) for i, name in enumerate(names)}
     style = PaperStyle(width_mm=width, dpi=100)
-    figure = draw_on_paper(brains_on_one_scale(panels, FOUR, "ABCD", quantity="z", simulated=True), style)
+    figure = draw_on_paper(brains_on_one_scale(panels, PLACES, "ABCD", quantity="z", simulated=True), style)
     texts = [text.get_text() for text in figure.texts]
     assert texts == ["simulated", "a DC: degree centrality", "b BC", "c CC", "d EC", "e NE"]
     assert figure.axes[-1].get_xlim() == (0, 15)
     highest = []
     for k in range(5):
         offsets, colours, _ = nodes(figure.axes[5 * k + 4])  # a frame and four views each; the last is from above
-        highest.append(to_hex(colours[(offsets == FOUR[3, :2]).all(axis=1)][0]))
+        highest.append(to_hex(colours[(offsets == PLACES[3, :2]).all(axis=1)][0]))
     assert highest[-1] == "#fde725"
     assert len(set(highest)) == 5, "one scale for all: the same rank has another colour in each"
     rows = {round(axes.get_position().y0, 6) for axes in figure.axes[:-1:5]}
@@ -519,6 +503,6 @@ def test_a_given_height_is_kept():
     style = PaperStyle(height_mm=93, dpi=100)
     for figure in (
         draw_on_paper(curves_of("ABCD", scale="raw"), style),
-        glass_brain(FOUR, "ABCD", values=THREE, style=style),
+        glass_brain(PLACES, "ABCD", values=VALUES, style=style),
     ):
         assert figure.get_figheight() * 25.4 == pytest.approx(93)

@@ -5,13 +5,11 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_figures import on_screen
+from drawn_figures import drawn_by_both
 
 from biobgt.base.errors import InputError
 from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import _benchmark_panel, benchmark_results
-from biobgt.figures.paper.pen import draw_on_paper
-from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import NoOptions
 from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.installed import installed_model
@@ -104,7 +102,7 @@ def test_rows_of_the_paper_that_contradict_themselves_are_named() -> None:
 
 
 def test_the_screen_has_a_dot_with_its_interval_and_a_hollow_mark_of_the_paper() -> None:
-    ours, papers = on_screen(drawn(RESULTS)).data
+    ours, papers = drawn_by_both(drawn(RESULTS))[0].data
     place = {name.split(" (")[0]: i for i, name in enumerate(ours.y)}
     assert "Graphormer (2 splits)" in ours.y
     assert "GAT (not run)" in ours.y
@@ -119,26 +117,11 @@ def test_the_screen_has_a_dot_with_its_interval_and_a_hollow_mark_of_the_paper()
 def test_numbers_and_words_are_those_of_the_committed_runs() -> None:
     shown = made()
     assert "another selection of 1,009 ABIDE subjects" in shown.caption
+    assert "rows were run" in shown.caption
+    long = ["\n" in name for name in shown.panels[0].y.names]
+    assert not any(first and second for first, second in pairwise(long)), "two names of two lines would meet"
     numbers = shown.numbers()
     assert (numbers["auc"].notna() | numbers["paper_auc"].notna()).all(), "neither run nor in the paper"
     assert numbers["paper_auc"].notna().sum() == sum(row.paper.auc is not None for row in benchmark_systems().values())
-
-
-def test_no_two_names_of_two_lines_follow_each_other() -> None:
-    long = ["\n" in name for name in made().panels[0].y.names]
-    assert not any(first and second for first, second in pairwise(long))
-
-
-def test_paper_and_screen_show_the_same() -> None:
-    axes = draw_on_paper(drawn(RESULTS), PaperStyle(dpi=100)).axes[0]
-    printed = {line.get_label(): line for line in axes.lines}
-    for trace in on_screen(drawn(RESULTS)).data:
-        np.testing.assert_array_equal(printed[trace.name].get_xdata(), trace.x)
-        names = [label.get_text().replace("\n", " ") for label in axes.get_yticklabels()]
-        assert names == [name.replace("<br>", " ") for name in trace.y]
-
-
-def test_the_figure_is_of_the_model_of_the_same_subjects() -> None:
-    assert "rows were run" in made().caption
     with pytest.raises(InputError, match="abide-cc200 only"):
         benchmark_results(Measured(installed_model("cni-adhd-cc200").cohort), NoOptions())

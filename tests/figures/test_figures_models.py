@@ -6,11 +6,10 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from drawn_figures import on_screen
+from drawn_figures import RELIABILITY, drawn_by_both, on_screen
 
 from biobgt.base.errors import InputError
 from biobgt.base.wording import NOT_A_DIAGNOSIS
-from biobgt.figures import order_regions
 from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import (
     OBSERVED,
@@ -26,25 +25,11 @@ from biobgt.figures.models import (
     roc,
     subject_probability,
 )
-from biobgt.figures.paper.pen import draw_on_paper
-from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import NoOptions, all_figures
 from biobgt.model.installed import installed_model
 from biobgt.results.measured import Measured
 
-STYLE = PaperStyle(dpi=100)
-REGIONS = ("A", "B", "C", "D")
-ORDER = order_regions(4, ["x", "y", "x", None])  # A, C, B, D
 CURVES = {"AD against NC": pd.DataFrame({"false_positive_rate": [0, 0.5, 1], "true_positive_rate": [0, 0.8, 1]})}
-RELIABILITY = pd.DataFrame(
-    {
-        "predicted": [0.2, 0.7],
-        "observed": [0.25, 0.6],
-        "observed_low": [0.1, 0.4],
-        "observed_high": [0.5, 0.8],
-        "n": [8, 9],
-    }
-)
 POINTS = pd.DataFrame(
     {
         "metric": ["auc", "auc", "accuracy"],
@@ -70,10 +55,6 @@ MODEL = SimpleNamespace(
 )
 
 
-def shown(*panels, **about) -> Drawing:
-    return Drawing(title="T", panels=panels, **about)
-
-
 def probability_of(p_ad: float = 0.4, subject: str = "s1", warning: str = "") -> Drawing:
     said = {"prediction": "AD", "p_NC": 1 - p_ad, "p_AD": p_ad, "warning": warning}
     measured = SimpleNamespace(subject=SimpleNamespace(id=subject, simulated=False), prediction=lambda model: said)
@@ -92,14 +73,14 @@ def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:
 
 
 def test_roc_and_reliability_draw_their_tables() -> None:
-    curves = Drawing(title="T", **_roc_of(CURVES))
-    np.testing.assert_array_equal(on_screen(curves).data[1].y, [0, 0.8, 1])
-    np.testing.assert_array_equal(draw_on_paper(curves, STYLE).axes[0].lines[1].get_ydata(), [0, 0.8, 1])
+    curves, _ = drawn_by_both(Drawing(title="T", **_roc_of(CURVES)))
+    np.testing.assert_array_equal(curves.data[1].y, [0, 0.8, 1])
     observed = Drawing(title="T", **_reliability_of("AD", _observed_shares(OBSERVED, RELIABILITY, "#0072B2")))
-    trace = on_screen(observed).data[1]
+    screen, printed = drawn_by_both(observed)
+    trace = screen.data[1]
     np.testing.assert_allclose(trace.error_y.array, [0.25, 0.2])
     np.testing.assert_allclose(trace.error_y.arrayminus, [0.15, 0.2])
-    bars = draw_on_paper(observed, STYLE).axes[0].collections[0]
+    bars = printed.axes[0].collections[0]
     np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], [[0.1, 0.5], [0.4, 0.8]])
 
 
@@ -111,8 +92,8 @@ def test_a_network_that_cohorts_share_says_where_their_results_are(figure) -> No
 
 
 def test_results_stand_beside_each_other_and_beside_chance() -> None:
-    results = shown(*_results_panels(POINTS, {"auc": 0.5}), columns=2, legend="none")
-    figure = on_screen(results)
+    panels = _results_panels(POINTS, {"auc": 0.5})
+    figure, _ = drawn_by_both(Drawing(title="T", panels=panels, columns=2, legend="none"))
     own, other, accuracy, _ = figure.data
     assert (list(own.x), list(other.x), list(accuracy.x)) == ([0.7], [0.65], [0.6])
     assert (list(own.y), list(other.y), accuracy.xaxis) == (["BioBGT"], ["ridge"], "x2")
@@ -120,8 +101,6 @@ def test_results_stand_beside_each_other_and_beside_chance() -> None:
     assert [shape.x0 for shape in figure.layout.shapes] == [0.5]
     # On a page 800 px wide a panel has about 125 px, and a number with the room beside it takes 30.
     assert max(figure.layout.xaxis.nticks, figure.layout.xaxis2.nticks) <= 125 / 30
-    printed = draw_on_paper(results, STYLE).axes[0]
-    assert [line.get_xdata()[0] for line in printed.lines if len(line.get_xdata()) == 1] == [0.7, 0.65]
 
 
 def test_shares_of_each_group_and_the_subjects_line() -> None:
@@ -131,10 +110,8 @@ def test_shares_of_each_group_and_the_subjects_line() -> None:
     assert (patients[12], patients[18], patients.sum()) == (0.5, 0.5, 1)
     assert figure.layout.shapes[0].x0 == 0.4
     assert figure.layout.annotations[0].text == "&lt;b&gt;s1"
-    printed = draw_on_paper(probability_of(), STYLE)
-    lines = {line.get_label(): line for line in printed.axes[0].lines}
-    np.testing.assert_array_equal(lines["AD (n = 2)"].get_ydata()[::2], patients)
-    assert lines["s1"].get_xdata()[0] == 0.4
+    _, printed = drawn_by_both(probability_of())
+    assert {"AD (n = 2)", "s1"} <= {line.get_label() for line in printed.axes[0].lines}
 
 
 def test_prediction_is_said_to_be_no_diagnosis_and_doubtful_where_unlike() -> None:
@@ -162,8 +139,3 @@ def test_captions_say_whose_probabilities_they_are() -> None:
     assert one in probability_of().caption
     assert "paper" not in _results_words(POINTS, "")
     assert _results_words(POINTS, "The paper's.").endswith("The paper's.")
-
-
-def test_an_order_of_regions_gives_back_the_labels_it_was_made_of() -> None:
-    assert ORDER.labels == ["x", "y", "x", None]
-    assert order_regions(4).labels is None

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from drawn_figures import entropies_of, of_story, on_screen, spectra_of, surroundings_of
+from drawn_figures import STYLE, drawn_by_both, entropies_of, of_story, on_screen, spectra_of, surroundings_of, traces
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
@@ -138,12 +138,10 @@ def test_captions_say_whose_and_how_many():
 
 # On paper.
 
-STYLE = PaperStyle(dpi=100)
 NAMES = ("Middle", "A", "B", "C")
 WEIGHTS = np.array([[0, 0.8, 0.4, 0], [0.8, 0, 0.2, 0], [0.4, 0.2, 0, 0.6], [0, 0, 0.6, 0.0]])
 BEFORE, AFTER = np.array([0.0, 1.0, 2.0, 4.0]), np.array([0.0, 1.5, 2.0, 3.0])
 GAMMAS = np.array([0.1, 1.0, 10.0])
-LINE_STYLES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 
 
 def connections(axes):
@@ -198,42 +196,21 @@ def test_a_region_without_neighbours_stands_alone():
     assert not any(lines for lines in connections(axes).values())
 
 
-def test_spectra_are_the_screens():
-    shown = spectra_of(BEFORE, AFTER)
-    screen = on_screen(shown)
-    top, below = draw_on_paper(shown, STYLE).axes
-    drawn = {line.get_label(): line for line in top.lines}
-    for trace in screen.data[:2]:
-        np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
-        np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
-        assert drawn[trace.name].get_color().lower() == trace.line.color.lower()
-        assert drawn[trace.name].get_linestyle() == LINE_STYLES[trace.line.dash]
-    (bars,) = below.containers
-    np.testing.assert_array_equal([bar.get_height() for bar in bars], [0, 0.5, 0, -1])
-    np.testing.assert_array_equal(screen.data[2].y, [0, 0.5, 0, -1])
-    assert [list(trace.y) for trace in screen.data[:2]] == [BEFORE.tolist(), AFTER.tolist()]
+def test_spectra_and_their_change():
+    screen, _ = drawn_by_both(spectra_of(BEFORE, AFTER))
+    assert [list(trace.y) for trace in screen.data] == [BEFORE.tolist(), AFTER.tolist(), [0, 0.5, 0, -1]]
     assert list(screen.data[2].x) == [1, 2, 3, 4]
 
 
-def test_entropies_are_the_screens_and_the_chosen_gamma_is_marked():
-    options = {"typical": np.array([0.1, 0.2, 0.1]), "gamma": 3.0}
-    before, after = np.array([5.0, 3.0, 1.0]), np.array([5.0, 3.5, 0.8])
-    shown = entropies_of(GAMMAS, before, after, **options)
-    screen = on_screen(shown)
-    panels = draw_on_paper(shown, STYLE).axes
-    drawn = {line.get_label(): line for axes in panels for line in axes.lines}
-    for trace in screen.data:
-        np.testing.assert_array_equal(drawn[trace.name].get_ydata(), trace.y)
-        np.testing.assert_array_equal(drawn[trace.name].get_xdata(), trace.x)
-        assert drawn[trace.name].get_color().lower() == trace.line.color.lower()
-        assert drawn[trace.name].get_linestyle() == LINE_STYLES[trace.line.dash]
-    expected = {"S(G), as measured": before, "S(Gᵢ), perturbed": after, "|ΔS|, median region": options["typical"]}
-    for name, values in (expected | {"|ΔS| of this region": [0, 0.5, 0.2]}).items():
-        np.testing.assert_allclose(drawn[name].get_ydata(), values)
+def test_entropies_and_the_chosen_gamma():
+    before, after, typical = np.array([[5.0, 3.0, 1.0], [5.0, 3.5, 0.8], [0.1, 0.2, 0.1]])
+    screen, printed = drawn_by_both(entropies_of(GAMMAS, before, after, typical=typical, gamma=3.0))
+    drawn = {"S(G), as measured": before, "S(Gᵢ), perturbed": after, "|ΔS|, median region": typical}
+    for name, values in (drawn | {"|ΔS| of this region": [0, 0.5, 0.2]}).items():
+        np.testing.assert_allclose(traces(screen)[name].y, values)
     assert {(line.x0, line.x1) for line in screen.layout.shapes} == {(3.0, 3.0)}
     assert screen.layout.xaxis.type == screen.layout.xaxis2.type == "log"
-    for axes in panels:
-        assert axes.get_xscale() == "log"
+    for axes in printed.axes:
         assert [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1] == [3.0]
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawn_figures import on_screen
+from drawn_figures import STYLE, drawn_by_both
 
 from biobgt import Cohort, InputError, Subject, load_atlas
 from biobgt.data.connectivity import subject_connectivity
@@ -24,7 +24,6 @@ from biobgt.groups.compare import ComparisonOptions, compare_groups
 from biobgt.groups.features import compare_measured
 from biobgt.results.measured import Measured
 
-STYLE = PaperStyle(dpi=100)
 OPTIONS = ComparisonOptions(first="NC", second="AD", of="hubs", measure="fc_strength", permutations=200)
 
 
@@ -44,30 +43,24 @@ def test_points_are_the_effect_sizes_of_the_test(measured, shown):
     words, found = compare_measured(measured, OPTIONS)
     assert words == "FC strength of each region"
     table = found.table.set_index("feature")
-    screen = on_screen(shown)
+    screen, printed = drawn_by_both(shown)
     names = list(screen.layout.yaxis.categoryarray)
     assert len(names) == 25
     assert table.loc[names, "p"].max() <= table.drop(names)["p"].min(), "the clearest are drawn"
     drawn = {name: (d, low, high) for trace in screen.data for name, d, low, high in rows_of(trace)}
     for name, (d, low, high) in drawn.items():
         np.testing.assert_allclose([d, d - low, d + high], table.loc[name, ["d", "d_low", "d_high"]].astype(float))
-    assert [note.text for note in screen.layout.annotations] == [f"q {table.loc[name, 'q']:.2g}" for name in names]
+    rates = [f"q {table.loc[name, 'q']:.2g}" for name in names]
+    assert [note.text for note in screen.layout.annotations] == rates
+    axes = printed.axes[0]
+    assert [text.get_text() for text in axes.texts] == rates
+    assert [label.get_text() for label in axes.get_yticklabels()][:3] == names[:3]
+    for mark in (mark for mark in shown.marks if isinstance(mark, Points)):
+        assert set(mark.ids) <= set(range(90)), "a click picks the region"
 
 
 def rows_of(trace):
     return zip(trace.y, trace.x, trace.error_x.arrayminus, trace.error_x.array, strict=True)
-
-
-def test_paper_has_the_same_points(shown):
-    axes = draw_on_paper(shown, STYLE).axes[0]
-    points = [mark for mark in shown.marks if isinstance(mark, Points)]
-    lines = {line.get_label(): line for line in axes.lines}
-    for mark in points:
-        np.testing.assert_allclose(lines[mark.name].get_xydata(), np.column_stack([mark.x, mark.y]))
-        assert set(mark.ids) <= set(range(90)), "a click picks the region"
-    names = shown.panels[0].y.names
-    assert [label.get_text() for label in axes.get_yticklabels()][:3] == names[:3]
-    assert [text.get_text() for text in axes.texts][:1] == [f"q {shown.numbers()['q'].min():.2g}"]
 
 
 def test_captions_and_methods_say_who_was_compared_and_adjusted_for_what(shown):
@@ -117,14 +110,10 @@ def test_a_figure_made_again_refuses_other_covariates(measured, shown):
     others = Measured(replace(measured.cohort, subjects=tuple(older))).of(None)
     with pytest.raises(InputError, match="covariates"):
         group_differences(others, pinned)
+    assert with_known_covariates(measured.cohort, replace(OPTIONS, covariates=("none",))).covariates_sha256 == ""
     brain = DifferenceBrainOptions(first="NC", second="AD", permutations=200)
     with pytest.raises(InputError, match="covariates"):
         group_difference_brain(others, with_known_covariates(measured.cohort, brain))
-
-
-def test_where_nothing_is_adjusted_for_covariates_do_not_matter(measured):
-    plain = with_known_covariates(measured.cohort, replace(OPTIONS, covariates=("none",)))
-    assert plain.covariates_sha256 == ""
 
 
 def test_what_is_not_known_of_anybody_is_said_once():

@@ -5,11 +5,11 @@ import re
 
 import numpy as np
 import pytest
-from drawn_figures import curves_of, scatter_of
+from drawn_figures import curves_of, scatter_of, written
 from PIL import Image
 
 from biobgt import InputError
-from biobgt.figures.paper.frame import compose, fitting_columns, panel_widths_mm, save_figure
+from biobgt.figures.paper.frame import compose, fitting_columns, panel_widths_mm
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 
@@ -24,16 +24,12 @@ def panels(columns, n=3, style=STYLE):
     return [draw_on_paper(kinds[i % 3], one) for i, one in enumerate(styles)]
 
 
-def written(figure, format, style=STYLE):
-    stream = io.BytesIO()
-    save_figure(figure, stream, format, style)
-    return stream.getvalue()
-
-
 def test_rows_are_filled_and_the_last_shares_its_width():
     assert panel_widths_mm(5, 2, 180) == [88, 88, 88, 88, 180]
     assert panel_widths_mm(3, 2, 180) == [88, 88, 180]
     assert panel_widths_mm(2, 3, 180) == [88, 88], "two panels never stand in three columns"
+    with pytest.raises(InputError, match="1 to 26 panels"):
+        panel_widths_mm(27, 2, 180)
 
 
 @pytest.mark.parametrize("width", [85, 120, 180])
@@ -58,11 +54,11 @@ def test_size_is_exact_and_panels_do_not_lie_on_each_other(width):
 def test_letters_stand_above_and_text_stays_text():
     whole = compose(panels(2), columns=2, letters=True, style=STYLE)
     assert [text.get_text() for text in whole.texts] == ["a", "b", "c"]
-    svg = written(whole, "svg").decode()
+    svg = written(whole, "svg", STYLE).decode()
     said = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
     assert {"a", "b", "c", "hubs by NE", "other regions"} <= set(said)
     assert f'width="{180 / 25.4 * 72:.6g}' in svg[:900]
-    assert b"/FontFile2" in written(whole, "pdf")
+    assert b"/FontFile2" in written(whole, "pdf", STYLE)
     without = compose(panels(2), columns=2, letters=False, style=STYLE)
     assert without.texts == []
     assert without.get_figheight() < whole.get_figheight()
@@ -83,8 +79,8 @@ def test_a_panel_in_the_whole_is_the_panel_alone_at_any_density():
 def test_the_same_panels_give_the_same_bytes():
     first, second = (compose(panels(2), columns=2, letters=True, style=STYLE) for _ in range(2))
     for format in ("svg", "pdf", "png"):
-        assert written(first, format) == written(second, format)
-        assert written(first, format) == written(first, format), "written twice"
+        assert written(first, format, STYLE) == written(second, format, STYLE)
+        assert written(first, format, STYLE) == written(first, format, STYLE), "written twice"
 
 
 @pytest.mark.parametrize(
@@ -101,8 +97,3 @@ def test_the_same_panels_give_the_same_bytes():
 )
 def test_as_many_panels_stand_in_a_row_as_can_be_read(least, columns, width, expected):
     assert fitting_columns(least, columns, width) == expected
-
-
-def test_there_are_as_many_panels_as_letters():
-    with pytest.raises(InputError, match="1 to 26 panels"):
-        panel_widths_mm(27, 2, 180)

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from drawn_figures import (
+    RELIABILITY,
     brain_of,
     brains_on_one_scale,
     curves_of,
     drawing_of,
+    drawn_by_both,
     entropies_of,
     glass_brain,
     group_behind,
@@ -153,15 +155,6 @@ def points() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["metric", "model", "value", "low", "high"])
 
 
-RELIABILITY = pd.DataFrame(
-    {
-        "predicted": [0.2, 0.7],
-        "observed": [0.25, 0.6],
-        "observed_low": [0.1, 0.4],
-        "observed_high": [0.5, 0.8],
-        "n": [3, 4],
-    }
-)
 LEVELS = ("none", "SD 0.25", "SD 0.5", "SD 1", "SD 2", "noise alone")
 NOISE = pd.DataFrame(
     [(level, group, 0.4, 0.9) for level in LEVELS for group in ("NC", "MCI", "AD")],
@@ -193,6 +186,7 @@ OF_MODELS = {
 
 MANY = [f"Temporal_Sup_Pole_L ({i})" for i in range(MOST_DRAWN + 1)]
 GAMMAS = np.array([0.1, 1.0, 10.0])
+ABOUT_A_REGION = ("surroundings", "one neighbour")
 CASES |= OF_MODELS | {
     "surroundings": surroundings_of(MANY, np.ones((17, 17)) - np.eye(17), simulated=True),
     "one neighbour": surroundings_of(MANY[:2], np.ones((2, 2)) - np.eye(2), simulated=True),
@@ -209,6 +203,11 @@ def test_texts_lie_inside_the_figure_and_apart(case, width, font_size, monkeypat
     assert figure.get_figwidth() * 25.4 == pytest.approx(width)
     texts = texts_inside_and_apart(figure, monkeypatch, style)
     assert any("simulated" in text for text in texts) == CASES[case].simulated
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "brain" not in case and case not in ABOUT_A_REGION])
+def test_both_pens_draw_the_numbers_of_every_mark(case):
+    drawn_by_both(CASES[case])
 
 
 def test_every_block_is_named_where_there_is_room(monkeypatch):

@@ -1,20 +1,19 @@
 """A figure for the paper has its exact size, keeps its text, states its dpi, and is the same whenever it is made."""
 
-import hashlib
 import io
 import os
 import re
 import subprocess
 import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from threading import Thread
 from xml.etree import ElementTree as ET
 
 import matplotlib
 import numpy as np
 import pytest
-from drawn_figures import glass_brain, scatter_of
+from drawn_figures import glass_brain, scatter_of, written
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font
 from PIL import Image
@@ -39,12 +38,6 @@ def scatter(style, *, simulated=False):
     return draw_on_paper(shown, style)
 
 
-def saved(figure, format, style):
-    buffer = io.BytesIO()
-    save_figure(figure, buffer, format, style)
-    return buffer.getvalue()
-
-
 @pytest.mark.parametrize(
     ("width", "height", "dpi"), [(85, 60, 300), (85, None, 600), (174, 101.3, 150), (114, 57, 299)]
 )
@@ -52,7 +45,7 @@ def saved(figure, format, style):
 def test_pixels_are_millimetres_times_dpi(width, height, dpi, format):
     style = PaperStyle(width_mm=width, height_mm=height, dpi=dpi)
     figure = scatter(style)
-    picture = Image.open(io.BytesIO(saved(figure, format, style)))
+    picture = Image.open(io.BytesIO(written(figure, format, style)))
     height = height or figure.get_figheight() * 25.4
     assert picture.size == (round(width / 25.4 * dpi), round(height / 25.4 * dpi))
     assert picture.mode == "RGB"
@@ -62,7 +55,7 @@ def test_pixels_are_millimetres_times_dpi(width, height, dpi, format):
 
 def test_svg_keeps_text_as_text_and_its_size():
     style = PaperStyle(width_mm=85, height_mm=60, titles=True)
-    root = ET.fromstring(saved(scatter(style, simulated=True), "svg", style))
+    root = ET.fromstring(written(scatter(style, simulated=True), "svg", style))
     texts = ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "NE against FC strength · simulated" in texts
     assert "ρ = 0.40, 95 % interval 0.10 to 0.60" in texts
@@ -76,7 +69,7 @@ def test_svg_keeps_text_as_text_and_its_size():
 
 def test_pdf_embeds_truetype_fonts_and_has_its_size():
     style = PaperStyle(width_mm=174, height_mm=60)
-    data = saved(scatter(style), "pdf", style)
+    data = written(scatter(style), "pdf", style)
     assert b"/FontFile2" in data
     assert b"/CIDFontType2" in data or b"/TrueType" in data
     assert b"/Type3" not in data
@@ -138,39 +131,25 @@ def test_screen_figures_do_without_matplotlib():
     assert run.stdout.strip() == "False"
 
 
-def test_file_and_buffer_get_the_same(tmp_path):
-    style = PaperStyle(dpi=100)
-    figure = scatter(style)
-    save_figure(figure, tmp_path / "a.svg", "svg", style)
-    save_figure(figure, str(tmp_path / "b.svg"), "svg", style)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes() == saved(figure, "svg", style)
-
-
-def test_settings_of_the_process_stay_as_they_were():
+def test_a_file_is_as_a_buffer_and_settings_of_the_process_stay_as_they_were(tmp_path):
     before = dict(matplotlib.rcParams)
     style = PaperStyle(font_size=11, dpi=100)
-    saved(scatter(style), "svg", style)
+    figure = scatter(style)
+    for path in (tmp_path / "a.svg", str(tmp_path / "b.svg")):
+        save_figure(figure, path, "svg", style)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes() == written(figure, "svg", style)
     assert dict(matplotlib.rcParams) == before
 
 
 def test_two_users_at_once_get_their_own_sizes_of_type():
-    alone = {}
-    for size in (6.0, 12.0):
+    def drawn(size):
         style = PaperStyle(font_size=size, dpi=100)
-        alone[size] = hashlib.sha256(saved(scatter(style), "svg", style)).hexdigest()
-    found = {6.0: set(), 12.0: set()}
+        return written(scatter(style), "svg", style)
 
-    def draw(size):
-        style = PaperStyle(font_size=size, dpi=100)
-        for _ in range(4):
-            found[size].add(hashlib.sha256(saved(scatter(style), "svg", style)).hexdigest())
-
-    threads = [Thread(target=draw, args=(size,)) for size in found]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == {size: {digest} for size, digest in alone.items()}
+    alone = {size: drawn(size) for size in (6.0, 12.0)}
+    sizes = [6.0, 12.0] * 4
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(drawn, sizes)) == [alone[size] for size in sizes]
 
 
 @pytest.mark.parametrize(
@@ -190,17 +169,13 @@ def test_a_style_that_cannot_be_is_refused_with_a_sentence(options, message):
         PaperStyle(**options)
 
 
-def test_unknown_format_is_refused():
+def test_what_cannot_be_made_is_refused():
     style = PaperStyle(dpi=100)
     with pytest.raises(InputError, match="gif"):
         save_figure(scatter(style), io.BytesIO(), "gif", style)
-
-
-def test_height_without_room_for_brains_is_refused():
-    places = np.zeros((4, 3))
-    style = PaperStyle(height_mm=30, titles=True)
+    low = PaperStyle(height_mm=30, titles=True)
     with pytest.raises(InputError, match="brains"):
-        glass_brain(places, REGIONS, groups=[f"m{i}" * 40 for i in range(4)], title="t", style=style)
+        glass_brain(np.zeros((4, 3)), REGIONS, groups=[f"m{i}" * 40 for i in range(4)], title="t", style=low)
 
 
 def test_a_palette_has_a_counterpart_for_every_house_colour():
@@ -226,19 +201,14 @@ def exported(measured, figure, style, **options):
     return _make_figure(measured, FigureRequest(figure, DEMO, SUBJECT, options=options), style).figure
 
 
-def texts(figure):
-    return [text.get_text() for text in (figure._suptitle, *figure.texts) if text is not None]
-
-
 def test_a_font_as_wide_as_arial_comes_with_the_project_and_its_licence(measured):
     assert PaperStyle().font == BUNDLED_FONT == installed_fonts()[0]
     found = findfont(FontProperties(family=BUNDLED_FONT), fallback_to_default=False)
     assert found.endswith("LiberationSans-Regular.ttf")
     assert "SIL OPEN FONT LICENSE Version 1.1" in asset("fonts", "LICENSE.txt").read_text()
-    buffer = io.BytesIO()
-    save_figure(exported(measured, "hub_scatter", STYLE), buffer, "pdf", STYLE)
-    assert b"LiberationSans" in buffer.getvalue()
-    assert b"DejaVu" not in buffer.getvalue(), "Greek letters and signs are in the same font"
+    data = written(exported(measured, "hub_scatter", STYLE), "pdf", STYLE)
+    assert b"LiberationSans" in data
+    assert b"DejaVu" not in data, "Greek letters and signs are in the same font"
 
 
 @pytest.mark.parametrize("weight", ["Regular", "Bold"])
@@ -248,27 +218,28 @@ def test_the_font_has_the_signs_that_figures_write(weight):
 
 
 def test_a_sign_that_the_font_lacks_comes_from_another_and_is_no_box(measured):
-    style = STYLE
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # matplotlib warns of a glyph that no font has
-        figure = exported(measured, "hub_scatter", style)
+        figure = exported(measured, "hub_scatter", STYLE)
         figure.axes[0].set_xlabel("10⁻³ ∝ ⟨k⟩")
-        save_figure(figure, io.BytesIO(), "pdf", style)
+        written(figure, "pdf", STYLE)
 
 
 @pytest.mark.parametrize(("figure", "title"), [("hub_scatter", "NE against NEff"), ("hub_brain", SUBJECT)])
-def test_without_its_title_a_figure_still_says_that_it_is_simulated(measured, figure, title):
-    said = " ".join(texts(exported(measured, figure, replace(STYLE, titles=True))))
-    untitled = " ".join(texts(exported(measured, figure, STYLE)))  # as journals want it
-    assert title in said
-    assert title not in untitled
-    assert "simulated" in untitled
+@pytest.mark.parametrize("titles", [True, False])
+def test_without_its_title_a_figure_still_says_that_it_is_simulated(measured, figure, title, titles):
+    style = replace(STYLE, titles=titles)
+    drawn = exported(measured, figure, style)
+    said = " ".join([drawn.get_suptitle(), *(text.get_text() for text in drawn.texts)])
+    assert (title in said, "simulated" in said) == (titles, True)
+    assert ("--no-title" in style.command_line()) == (not titles)
 
 
-def test_the_script_leaves_out_the_same_titles():
-    for titles in (True, False):
-        style = replace(STYLE, titles=titles)
-        assert ("--no-title" in style.command_line()) == (not titles)
+def test_hubs_are_seen_in_the_curves_of_all_measures(measured):
+    panels = exported(measured, "hub_curves", STYLE).axes
+    first, *others = ({line.get_xdata()[0] for line in axes.lines if line.get_alpha() == 0.35} for axes in panels)
+    assert len(first) == 9
+    assert others == [first, first]
 
 
 @pytest.mark.parametrize("width", [60, 85, 174])
@@ -282,21 +253,3 @@ def test_sides_are_marked_beside_the_outline(measured, width):
         for outline in axes.patches:
             path = outline.get_transform().transform_path(outline.get_path()).interpolated(20)
             assert not any(box.contains(x, y) for x, y in path.vertices)
-
-
-def test_curves_of_narrow_regions_stand_apart_and_hubs_are_seen_in_all(measured):
-    together, apart = (
-        exported(measured, "hub_curves", replace(STYLE, width_mm=174)),
-        exported(measured, "hub_curves", STYLE),
-    )
-    assert len(together.axes) == 1  # 90 regions on 174 mm
-    assert len(apart.axes) == 3
-    assert [axes.get_ylabel() for axes in apart.axes] == ["NE, z", "NEff, z", "FC strength, z"]
-    curves = [next(line for line in axes.lines if len(line.get_xdata()) == 90) for axes in apart.axes]
-    for one, other in zip(
-        curves, [line for line in together.axes[0].lines if len(line.get_xdata()) == 90], strict=True
-    ):
-        np.testing.assert_array_equal(one.get_ydata(), other.get_ydata())
-    marked = [{line.get_xdata()[0] for line in axes.lines if line.get_alpha() == 0.35} for axes in apart.axes]
-    assert len(marked[0]) == 9
-    assert marked[0] == marked[1] == marked[2]
