@@ -19,15 +19,10 @@ def _groups(n: int) -> list[str]:
     return ["NC", "ASD"] * (n // 2)
 
 
-def _compare(rng: np.random.Generator, n: int, covariates: pd.DataFrame, **options: object):
-    return compare_groups(
-        rng.standard_normal((n, 3)),
-        _groups(n),
-        subjects=[f"s{i}" for i in range(n)],
-        covariates=covariates,
-        permutations=99,
-        **options,
-    )
+def _compare(rng: np.random.Generator, n: int, covariates: pd.DataFrame | None = None):
+    subjects = [f"s{i}" for i in range(n)]
+    values = rng.standard_normal((n, 3))
+    return compare_groups(values, _groups(n), subjects=subjects, covariates=covariates, permutations=99)
 
 
 def _cohort(sites: str, groups: list[str]) -> Cohort:
@@ -51,7 +46,7 @@ def test_twelve_subjects_of_seven_sites_are_refused_and_site_is_named(rng):
 
 def test_only_the_covariates_that_must_go_are_named(rng):
     covariates = pd.DataFrame({"age": rng.uniform(8, 20, 20), "site": list("aabbccddeeffgghhiijj")})
-    with pytest.raises(InputError, match="Leave site out \\(on the command line --without site\\)"):
+    with pytest.raises(InputError, match="Leave site out"):
         _compare(rng, 20, covariates)
     found = _compare(rng, 20, covariates[["age"]])
     assert (found.design.degrees, found.covariates) == (17, ("age",))
@@ -84,12 +79,12 @@ def test_group_explained_is_the_r_squared_of_a_linear_model(rng):
 
 def test_sites_of_one_group_are_named_and_the_share_is_said(rng):
     # Half of everybody at site m, where both groups are; the others at sites of one group only.
-    sites = ["m", "m"] * 10 + ["p", "q"] * 10
-    found = _compare(rng, 40, pd.DataFrame({"site": sites}))
-    assert any("2 sites with subjects of one group only (p, q): adjusted for site" in note for note in found.notes)
+    found = _compare(rng, 40, pd.DataFrame({"site": ["m", "m"] * 10 + ["p", "q"] * 10}))
     assert found.design.explained == pytest.approx(0.5)
-    assert any("site explains 50 % of the group's variance" in note for note in found.notes)
-    assert any("2.0 times" in note for note in found.notes)
+    notes = " ".join(found.notes)
+    assert "2 sites with subjects of one group only (p, q): adjusted for site" in notes
+    assert "site explains 50 % of the group's variance" in notes
+    assert "2.0 times" in notes
 
 
 def test_a_balanced_design_says_nothing(rng):
@@ -99,15 +94,11 @@ def test_a_balanced_design_says_nothing(rng):
 
 
 def test_site_and_group_that_are_one_are_refused_with_a_way_out(rng):
-    site = ["x" if group == "NC" else "y" for group in _groups(40)]
-    covariates = pd.DataFrame({"age": rng.standard_normal(40), "site": site})
-    with pytest.raises(InputError, match="cannot be told apart from site: every value of site has subjects of one"):
-        _compare(rng, 40, covariates)
-    with pytest.raises(InputError, match="--without site"):
+    covariates = pd.DataFrame({"age": rng.standard_normal(40), "site": _groups(40)})
+    with pytest.raises(InputError, match=r"every value of site has subjects of one group only.*--without site"):
         _compare(rng, 40, covariates)
     table = covariates.assign(subject=[f"s{i}" for i in range(40)])
-    kept = complete_covariates(table, without=["site"])
-    assert list(kept.table.columns) == ["age"]
+    assert list(complete_covariates(table, without=["site"]).table.columns) == ["age"]
     with pytest.raises(InputError, match=r"no covariate 'iq' to leave out\. The covariates here: age, site"):
         complete_covariates(table, without=["iq"])
 
@@ -125,12 +116,9 @@ def test_a_test_that_cannot_adjust_says_what_is_confounded():
 
 
 def test_few_subjects_without_covariates_are_told_that_d_is_overstated(rng):
-    few = compare_groups(rng.standard_normal((8, 1)), _groups(8), subjects=list("abcdefgh"), permutations=9)
-    assert any(
-        "With 6 residual degrees of freedom the effect size d is overstated, by about 15 %" in n for n in few.notes
-    )
-    many = compare_groups(rng.standard_normal((40, 1)), _groups(40), subjects=[*map(str, range(40))], permutations=9)
-    assert not any("overstated" in note for note in many.notes)
+    said = "With 6 residual degrees of freedom the effect size d is overstated, by about 15 %"
+    assert any(said in note for note in _compare(rng, 8).notes)
+    assert not any("overstated" in note for note in _compare(rng, 40).notes)
 
 
 def test_at_the_limit_p_keeps_its_level_and_d_is_near_the_truth():
@@ -140,9 +128,8 @@ def test_at_the_limit_p_keeps_its_level_and_d_is_near_the_truth():
     sites = pd.DataFrame({"site": [*"aabbccddee", "a", "b", "c", "d", "e", "a"]})
     groups = _groups(n)
     patients = np.array([group == "ASD" for group in groups])
-    values = (
-        rng.standard_normal((n, n_features)) + 5 * rng.standard_normal((5, n_features))[pd.factorize(sites["site"])[0]]
-    )
+    noise, of_site = rng.standard_normal((n, n_features)), rng.standard_normal((5, n_features))
+    values = noise + 5 * of_site[pd.factorize(sites["site"])[0]]
     compare = {"subjects": [f"s{i}" for i in range(n)], "covariates": sites, "permutations": 999}
     null = compare_groups(values, groups, **compare)
     assert null.design.degrees == LEAST_DEGREES
