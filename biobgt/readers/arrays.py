@@ -105,23 +105,8 @@ def choose_variable(declared: Mapping[str, Declared], variable: str | None, limi
         raise InputError(
             f"The file holds no table of real numbers, regions by time or by regions. It holds: {found or 'nothing'}."
         )
-    name = candidates[0]
-    check_variable(name, declared[name], limits)
-    return name
-
-
-def check_variable(name: str, about: Declared, limits: Limits) -> None:
-    """Refuse an array that holds no subject's table, or one that is too large to be read.
-
-    Parameters
-    ----------
-    name : str
-        Of the array in its file.
-    about : Declared
-        What the file says of it.
-    limits : Limits
-    """
-    what = f"The variable '{name[:80]}'"
+    (name,) = candidates
+    about, what = declared[name], f"The variable '{name[:80]}'"
     if not about.is_numeric:
         raise InputError(f"{what} holds {about.type_name} values, not real numbers.")
     if len(about.shape) not in (2, 3):
@@ -132,6 +117,7 @@ def check_variable(name: str, about: Declared, limits: Limits) -> None:
     wide = sorted(n for n in about.shape if n > 1)
     if len(wide) == 2:
         limits.check_table(wide, what)
+    return name
 
 
 # NumPy's own files: an array is read only if its header declares what may be read, and the file is as long as that.
@@ -240,19 +226,10 @@ def read_npz(path: Path, context: "ReadContext") -> list[Reading]:
     return _cut(name, array, context.options.subject_axis, subjects)
 
 
-def read_mat(path: Path, context: "ReadContext") -> list[Reading]:
-    """Read a MATLAB file of version 5 (SciPy) or 7.3 (HDF5, in which MATLAB stores arrays transposed)."""
-    with path.open("rb") as file:
-        is_hdf5 = b"MATLAB 7.3" in file.read(128)
-    return _read_foreign("read_hdf5" if is_hdf5 else "read_matlab", path, context, matlab=True)
-
-
-def read_hdf5(path: Path, context: "ReadContext") -> list[Reading]:
-    """Read the table in an HDF5 file."""
-    return _read_foreign("read_hdf5", path, context, matlab=False)
-
-
-def _read_foreign(reader: str, path: Path, context: "ReadContext", *, matlab: bool) -> list[Reading]:
+def read_foreign(path: Path, context: "ReadContext") -> list[Reading]:
+    """Read an HDF5 file, or a MATLAB one of version 5 (SciPy) or 7.3 (HDF5, with arrays stored transposed)."""
+    matlab = path.suffix.lower() == ".mat"
+    reader = "read_matlab" if matlab and b"MATLAB 7.3" not in context.file.read(128) else "read_hdf5"
     options = {"variable": context.options.variable, "matlab": matlab}
     answer, array = read_isolated(f"biobgt.readers.foreign_tables:{reader}", path, options)
     return _cut(str(answer["variable"]), array, context.options.subject_axis, None)

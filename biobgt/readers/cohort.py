@@ -21,9 +21,9 @@ from biobgt.readers import recognise
 from biobgt.readers.discover import Found, FoundFile, look_up, printable, subject_ids
 from biobgt.readers.formats import ReadOptions, read_file, reader_of, suffix_of
 from biobgt.readers.isolate import one_refused_file, read_until
-from biobgt.readers.measurement import FileName, Reading, interpret, read_name
+from biobgt.readers.measurement import FileName, Reading, interpret
 from biobgt.readers.phenotypes import match_phenotypes, read_phenotypes
-from biobgt.readers.project import PROJECT_SUFFIX, read_project_cohort
+from biobgt.readers.project import PROJECT_SUFFIX, open_project
 from biobgt.readers.recognise import BY_USER, find_atlas, settle_atlas
 from biobgt.readers.tables import each_workbook_once
 
@@ -184,9 +184,9 @@ def _file_name(file: FoundFile, options: ReadOptions) -> FileName:
     """What names say: of an image's regions, the label image's name does."""
     labels, bundled, reader = options.image.labels, options.image.bundled, reader_of(file.path)
     if labels is None or reader is None or not reader.images:
-        return replace(read_name(file.path), labels=recognise.label_table_beside(file.path, file.root))
+        return replace(FileName.of(file.path), labels=recognise.label_table_beside(file.path, file.root))
     if bundled is None:
-        return read_name(Path(labels))
+        return FileName.of(Path(labels))
     return FileName(file.path.name, said_by=f"the bundled label image {bundled.key}", bundled=bundled.key)
 
 
@@ -400,7 +400,7 @@ def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path
         raise InputError(f"'{project}' is a project, which holds a whole cohort. Open it alone, without other files.")
     if not paths[0].is_file():
         raise InputError(f"There is no project file '{paths[0]}'.")
-    cohort = read_project_cohort(paths[0])
+    cohort = open_project(paths[0]).cohort
     if atlas is not None and atlas is not cohort.atlas:
         cohort = edits.change_atlas(cohort, atlas)
     if phenotypes is not None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.limits import Limits, allow_memory, library
-from biobgt.readers.arrays import Declared, check_variable, choose_variable
+from biobgt.readers.arrays import Declared, choose_variable
 
 # HDF5 files, and MATLAB's 7.3, which are HDF5: the numeric datasets that a file holds itself.
 #
@@ -191,8 +191,7 @@ def read_matlab(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple
         file.seek(0)
         array = _dense(scipy.io.loadmat(file, mat_dtype=False, variable_names=[name])[name], name)
         found = Declared(array.shape, array.dtype.kind, str(array.dtype))
-    check_variable(name, found, limits)
-    return {"variable": name}, array
+    return {"variable": choose_variable({name: found}, name, limits)}, array
 
 
 def _dense(value: Any, name: str) -> NDArray[Any]:

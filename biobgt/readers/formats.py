@@ -22,7 +22,7 @@ from biobgt.base.wording import counted
 from biobgt.data.atlas import BUNDLED, Atlas, BundledAtlas
 from biobgt.data.edits import MISSING_RULES, RECORDING_RULES, MissingRule, RecordingRule, check_run
 from biobgt.data.graph import KINDS, GivenKind
-from biobgt.readers.arrays import SubjectAxis, read_hdf5, read_mat, read_npy, read_npz
+from biobgt.readers.arrays import SubjectAxis, read_foreign, read_npy, read_npz
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Content, Orientation, Reading
 from biobgt.readers.recognise import folders_above
@@ -270,10 +270,6 @@ def _mark_of(path: Path) -> re.Match[str] | None:
     return next(reversed([*_MARK.finditer(path.name)]), None) if path.name.lower().endswith(_OF_ONE_SIDE) else None
 
 
-def _read_text(_: Path, context: ReadContext) -> list[Reading]:
-    return [read_text(context.file, header=context.options.header)]
-
-
 # Images to region series, by :mod:`biobgt.readers.foreign_images`. Nothing is smoothed, filtered or regressed unless it
 # is asked for.
 
@@ -400,12 +396,18 @@ _ONE_IMAGE: Mapping[str, Any] = {"apart": True, "alone": True, "limit": "image_f
 
 READERS: Registry[Reader] = Registry(
     "file format",
-    Reader("text", "a text table", (".1d", ".csv", ".tsv", ".txt"), _read_text, limit="text_bytes"),
+    Reader(
+        "text",
+        "a text table",
+        (".1d", ".csv", ".tsv", ".txt"),
+        lambda _, context: [read_text(context.file, header=context.options.header)],
+        limit="text_bytes",
+    ),
     Reader("npy", "a NumPy array", (".npy",), read_npy, begins=(b"\x93NUMPY",)),
     Reader("npz", "a NumPy archive", (".npz",), read_npz, begins=(_ZIP,)),
-    Reader("hdf5", "an HDF5 file", (".h5", ".hdf5"), read_hdf5, apart=True, begins=(_HDF5,)),
+    Reader("hdf5", "an HDF5 file", (".h5", ".hdf5"), read_foreign, apart=True, begins=(_HDF5,)),
     Reader(  # version 4 has no mark
-        "matlab", "a MATLAB file", (".mat",), read_mat, apart=True, begins=(b"MATLAB", _HDF5), always_begins=False
+        "matlab", "a MATLAB file", (".mat",), read_foreign, apart=True, begins=(b"MATLAB", _HDF5), always_begins=False
     ),
     Reader("cifti", "a CIFTI file", _CIFTI, _read_cifti, **_ONE_IMAGE),
     Reader("gifti", "a GIfTI file of series", _GIFTI, _read_gifti, **_ONE_IMAGE),

@@ -102,6 +102,29 @@ class FileName:
     labels: tuple[str, tuple[str, ...]] | None = None
     bundled: str | None = None
 
+    @classmethod
+    def of(cls, path: Path) -> "FileName":
+        """Read what a file's name and place say."""
+        name = path.name.lower()
+        if match := _ABIDE.fullmatch(name):
+            said = f"ABIDE's file names (rois_{match[1]})"
+            return cls(path.name, "ABIDE", "time-region", match[1], said)
+        if _ATHENA.fullmatch(name):
+            return cls(path.name, "ADHD-200", "time-region")
+        if (match := _CNI.fullmatch(name)) and path.with_name("phenotypic.csv").is_file():
+            said = f"CNI-2019's file names (timeseries_{match[1]})"
+            return cls(path.name, "CNI-2019", "region-time", match[1], said)
+        entity, desc = _BIDS_ATLAS.search(name), _BIDS_DESC.search(name)
+        is_series = bool(_BIDS_SERIES.fullmatch(name))
+        return cls(
+            path.name,
+            "BIDS" if is_series else "",
+            "time-region" if is_series else None,
+            entity[2] if entity else None,
+            f"the BIDS entity {path.name[slice(*entity.span(1))]}" if entity else "",
+            desc[2] if desc else None,
+        )
+
     def atlases(self, n_regions: int) -> _NamedAtlases | None:
         """Return the atlases of that many regions that the name may mean; None where it means none.
 
@@ -141,29 +164,6 @@ class FileName:
             )
             found += [(texts, "the atlas's name in the file name", False) for texts in runs]
         return found
-
-
-def read_name(path: Path) -> FileName:
-    """Read what a file's name and place say."""
-    name = path.name.lower()
-    if match := _ABIDE.fullmatch(name):
-        said = f"ABIDE's file names (rois_{match[1]})"
-        return FileName(path.name, "ABIDE", "time-region", match[1], said)
-    if _ATHENA.fullmatch(name):
-        return FileName(path.name, "ADHD-200", "time-region")
-    if (match := _CNI.fullmatch(name)) and path.with_name("phenotypic.csv").is_file():
-        said = f"CNI-2019's file names (timeseries_{match[1]})"
-        return FileName(path.name, "CNI-2019", "region-time", match[1], said)
-    entity, desc = _BIDS_ATLAS.search(name), _BIDS_DESC.search(name)
-    is_series = bool(_BIDS_SERIES.fullmatch(name))
-    return FileName(
-        path.name,
-        "BIDS" if is_series else "",
-        "time-region" if is_series else None,
-        entity[2] if entity else None,
-        f"the BIDS entity {path.name[slice(*entity.span(1))]}" if entity else "",
-        desc[2] if desc else None,
-    )
 
 
 # Names that only number regions, as releases do: they fit any atlas.

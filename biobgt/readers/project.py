@@ -14,8 +14,7 @@ import math
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, get_args
@@ -118,12 +117,25 @@ def open_project(stream: str | Path | BinaryIO) -> Project:
     >>> project.settings.level, project.view["subject"], len(project.cohort)
     (0.2, 'sim-AD-001', 3)
     """
-    with _open_project_file(stream) as project:
-        settings = settings_from(_field_of(project.document, "settings", dict))
-        view = _field_of(project.document, "view", dict)
-        if not all(isinstance(value, ViewValue) for value in view.values()):
-            raise InputError("The project file is damaged: what it says of the view is neither text nor number.")
-        return Project(project.cohort(), settings, view)
+    with one_refused_file("The project file"):
+        try:
+            with open_archive(stream, current_limits()) as archive:
+                document = _read_document(archive)
+                _check_entries(archive, document)
+                settings = settings_from(_field_of(document, "settings", dict))
+                view = _field_of(document, "view", dict)
+                if not all(isinstance(value, ViewValue) for value in view.values()):
+                    raise InputError(
+                        "The project file is damaged: what it says of the view is neither text nor number."
+                    )
+                return Project(_read_cohort(archive, document), settings, view)
+        except ZIP_ERRORS as error:
+            if isinstance(error, OSError) and error.strerror:
+                raise
+            raise InputError(
+                f"This is not a whole project file: it was cut off, damaged, or is no {PROJECT_SUFFIX} file at all. "
+                "Take another copy of it."
+            ) from None
 
 
 def settings_from(document: Mapping[str, Any]) -> ConnectomeSettings:
@@ -321,32 +333,16 @@ def _same_atlas(one: Atlas, other: Atlas) -> bool:
 # The file.
 
 
-@dataclass(frozen=True, eq=False)
-class _ProjectFile:
-    """An open project file: its document, checked as far as the archive goes, and its arrays, read when asked for."""
+def _read_cohort(archive: zipfile.ZipFile, document: Mapping[str, Any]) -> Cohort:
+    """Read the cohort of a document that was checked as far as the archive goes."""
+    limits = current_limits()
+    limits.check("cohort_bytes", sum(entry.file_size for entry in archive.infolist()), "The project")
+    arrays = _field_of(document, "arrays", dict)
 
-    document: Mapping[str, Any]
-    archive: zipfile.ZipFile
-
-    def cohort(self) -> Cohort:
-        """Read the cohort."""
-        limits = current_limits()
-        n_bytes = sum(entry.file_size for entry in self.archive.infolist())
-        limits.check("cohort_bytes", n_bytes, "The project")
-        cohort = _cohort_from_document(_field_of(self.document, "cohort", dict), self.array)
-        limits.check("regions", cohort.atlas.n_regions, "The project's atlas")
-        limits.check("id_characters", max(map(len, cohort.ids)), "The project")
-        return cohort
-
-    def array(self, name: str) -> FloatArray:
-        """Read one array, and make sure that it is the one that was saved.
-
-        Returns
-        -------
-        ndarray of float64, of the shape that the document says
-        """
-        about = _field_of(_field_of(self.document, "arrays", dict), name, dict)
-        content = self.archive.read(name)
+    def take(name: str) -> FloatArray:
+        """Read one array, and make sure that it is the one that was saved."""
+        about = _field_of(arrays, name, dict)
+        content = archive.read(name)
         if hashlib.sha256(content).hexdigest() != _field_of(about, "sha256", str):
             raise InputError(
                 f"The project file is damaged: '{name}' is not what was saved (its SHA-256 differs). "
@@ -354,35 +350,10 @@ class _ProjectFile:
             )
         return _decode(content, name, tuple(_field_of(about, "shape", list)))
 
-
-@contextmanager
-def _open_project_file(source: str | Path | BinaryIO) -> Iterator[_ProjectFile]:
-    """Open a project file; whatever is wrong with it, now or while it is read, ends as a sentence.
-
-    Raises
-    ------
-    InputError
-        For a file that is no project, was cut off or changed, or was written by another version.
-    """
-    with one_refused_file("The project file"):
-        try:
-            with open_archive(source, current_limits()) as archive:
-                document = _read_document(archive)
-                _check_entries(archive, document)
-                yield _ProjectFile(document, archive)
-        except ZIP_ERRORS as error:
-            if isinstance(error, OSError) and error.strerror:
-                raise
-            raise InputError(
-                f"This is not a whole project file: it was cut off, damaged, or is no {PROJECT_SUFFIX} file at all. "
-                "Take another copy of it."
-            ) from None
-
-
-def read_project_cohort(source: str | Path | BinaryIO) -> Cohort:
-    """Read the cohort of a project file, and nothing else of it."""
-    with _open_project_file(source) as project:
-        return project.cohort()
+    cohort = _cohort_from_document(_field_of(document, "cohort", dict), take)
+    limits.check("regions", cohort.atlas.n_regions, "The project's atlas")
+    limits.check("id_characters", max(map(len, cohort.ids)), "The project")
+    return cohort
 
 
 def _read_document(archive: zipfile.ZipFile) -> Mapping[str, Any]:

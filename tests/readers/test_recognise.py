@@ -15,7 +15,7 @@ from biobgt.base.errors import ChoiceNeeded
 from biobgt.base.files import asset
 from biobgt.data.atlas import BUNDLED, load_atlas, others_of_size
 from biobgt.readers import ReadOptions
-from biobgt.readers.measurement import Reading, _autocorrelations, _suggested, interpret, read_name
+from biobgt.readers.measurement import FileName, Reading, _autocorrelations, _suggested, interpret
 
 
 def correlation(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -77,7 +77,7 @@ def test_names_over_columns_or_before_rows_say_that_these_are_regions(rng):
     ("shape", "said", "counts"),
     [
         ((150, 200), {}, {150, 200}),
-        ((150, 200), {"file_name": read_name(Path("study_cc200.npy"))}, {200}),
+        ((150, 200), {"file_name": FileName.of(Path("study_cc200.npy"))}, {200}),
         ((116, 200), {}, {116, 200}),
         ((112, 150), {"orientation": "region-time"}, {112}),
         ((7, 7), {}, {7}),
@@ -500,7 +500,7 @@ def test_a_stray_table_does_not_decide_for_the_rest(tmp_path, bold):
     ],
 )
 def test_atlases_that_file_names_give(name, n_regions, bundled):
-    named = read_name(Path(name)).atlases(n_regions)
+    named = FileName.of(Path(name)).atlases(n_regions)
     assert (named and " ".join(named.bundled)) == bundled
 
 
