@@ -150,14 +150,14 @@ def card(
     biobgt card --model my-model --words-only
     """
     from biobgt.model.pretrained import CARD, GROUPS, WEIGHTS, load_card, load_groups, load_pretrained, model_folder
-    from biobgt.training.cards import measure_again, measure_shared_again, write_words
+    from biobgt.training.cards import measure_again, write_card
     from biobgt.training.cohorts import join_training_cohorts, protocol_splits
     from biobgt.training.folds import check_same_attention, out_of_fold_attention
     from biobgt.training.options import CROSS_VALIDATION
 
     known, folder = load_card(model), model_folder(model)
     if words_only:
-        write_words(folder, known)
+        write_card(folder, known)
         print_line(f"Headline and README.md written to {folder}")
         return
     if data is None:
@@ -168,6 +168,7 @@ def card(
     kinds = [one["cohort"] for one in known.get("readouts", ())]
     _use_threads(threads)
     ensemble = load_pretrained(folder, "cpu")
+    joined = None
     if kinds:
         joined = join_training_cohorts(
             [_read_training_cohort(kind, data, None, known["atlas"], orientation, seed) for kind in kinds]
@@ -184,11 +185,10 @@ def card(
         if kinds:
             # The place is a folder within: it does not go into itself.
             shutil.copytree(folder, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns(f"{UNFINISHED}*"))
-            measure_shared_again(place, joined, prepared, attention, contrasts)
         else:
             for file in (WEIGHTS, CARD, GROUPS):
                 shutil.copy2(folder / file, place)
-            measure_again(place, subjects, prepared, attention, contrasts)
+        measure_again(place, joined or subjects, prepared, attention, contrasts)
         _complete_cards(place, parts, prepared, splits, seed=seed, features=features)
     print_line(f"{'Cards' if kinds else 'Card'} and tests written to {folder}")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors.torch import save_file
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically
+from biobgt.base.files import atomic_file, make_folder, read_csv, sha256, write_atomically, write_csv
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.cohort import Cohort, average_by_person, people_in_order
 from biobgt.data.quality import OVERALL_CONNECTIVITY
@@ -28,7 +28,17 @@ from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.network import BioBGT
 from biobgt.model.out_of_distribution import TrainingRanges, fingerprints, id_hashes, scan_measures
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import CARD, FINGERPRINTS, GROUPS, SPREAD_FILE, TESTS, WEIGHTS, load_card, weights_file
+from biobgt.model.pretrained import (
+    CARD,
+    FINGERPRINTS,
+    GROUPS,
+    SPREAD_FILE,
+    TESTS,
+    TRIMMED,
+    WEIGHTS,
+    load_card,
+    weights_file,
+)
 from biobgt.modules.partition import module_blocks
 from biobgt.training.card_text import CardText, say
 from biobgt.training.cohorts import DATASETS, JoinedCohorts, folds_words
@@ -38,9 +48,6 @@ from biobgt.training.folds import (
     TrainedEnsemble,
     describe_members,
     group_tests,
-    write_group_tests,
-    write_groups,
-    write_tests,
 )
 from biobgt.training.metrics import (
     METRICS,
@@ -100,8 +107,8 @@ def write_model(
     make_folder(folder)
     if readout is None:
         _write_weights(folder, trained.members, data)
-    write_groups(folder, data, trained)
-    tests = write_group_tests(folder, cohort, data, trained.mean_attention, trained.contrast.mean(axis=(1, 2)))
+    _write_groups(folder, data, trained)
+    tests = _write_group_tests(folder, cohort, data, trained.mean_attention, trained.contrast.mean(axis=(1, 2)))
     probabilities = {"BioBGT": trained.probabilities, **linear}
     results = {
         model: measured(data.labels, values, data.groups, cohort.persons) for model, values in probabilities.items()
@@ -155,7 +162,6 @@ def write_model(
         "sha256": sha256(weights_file(folder, shared=readout is not None)),
         "files": _hashes(folder),
     }
-    card["headline"] = CardText(card).headline
     if readout is None:
         name_subjects(card, cohort.ids)
     write_card(folder, card)
@@ -267,16 +273,12 @@ def add_evaluation(folder: Path, results: pd.DataFrame) -> dict[str, Any]:
     return card
 
 
-def write_card(folder: Path, card: Mapping[str, Any]) -> None:
-    """Write the card, and the README that says the same in words."""
+def write_card(folder: Path, card: dict[str, Any]) -> None:
+    """Write the card, with the first line that follows from its numbers, and the README that says the same in words."""
+    if "results" in card:  # a network has no results of its own, but its readouts have
+        card["headline"] = CardText(card).headline
     write_atomically(folder / CARD, json.dumps(card, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     write_atomically(folder / "README.md", CardText(card).readme)
-
-
-def write_words(folder: Path, card: Mapping[str, Any]) -> None:
-    """Write anew what follows from a card's numbers: its first line, and the README."""
-    # A network has no results of its own, but its readouts have.
-    write_card(folder, {**card, "headline": CardText(card).headline} if "results" in card else card)
 
 
 def _paired_auc(
@@ -332,25 +334,70 @@ def measured(
     return table
 
 
-def measure_again(
-    folder: Path, cohort: Cohort, data: LabelledGraphs, attention: NDArray[np.float32], contrasts: NDArray[np.float64]
-) -> None:
-    """Write the tests of a model's groups and the spread of their people anew, from its attention.
+# Group results of a model as they are stored: means of groups, and how people of a group spread around them.
+#
+# A mean map says nothing of how alike people are: a few can make it. So beside each group's mean stand its median and
+# trimmed map, the standard error of every entry, and every person's contrast of modules, in no order that names
+# anyone.
 
-    Parameters
-    ----------
-    folder : Path
-        Of the model.
-    cohort : Cohort
-        The one that it was trained on.
-    data : LabelledGraphs
-        Of the same subjects in the same order.
-    attention : ndarray, shape (n_subjects, n_regions, n_regions)
-    contrasts : ndarray, shape (n_subjects,)
-        Of :func:`biobgt.training.folds.out_of_fold_attention`.
+
+def _write_group_tests(
+    folder: Path, cohort: Cohort, data: LabelledGraphs, attention: NDArray[np.float32], contrasts: NDArray[np.float64]
+) -> pd.DataFrame:
+    """Write the tests of a model's groups, and how their people spread around the mean attention; return the tests.
+
+    Attention and contrasts are those of :func:`biobgt.training.folds.out_of_fold_attention`.
     """
-    write_group_tests(folder, cohort, data, attention, contrasts)
-    seal_card(folder)
+    from scipy.stats import trim_mean
+
+    tests = group_tests(cohort, data, attention)
+    _write_tests(folder, tests)
+    arrays: dict[str, NDArray[Any]] = {}
+    persons, n_regions = np.array(data.persons), attention.shape[1]
+    measured = np.column_stack([contrasts, overall_connectivity(cohort)])
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        owners = persons[own].tolist()
+        maps = average_by_person(attention[own], owners) * n_regions  # in multiples of uniform attention
+        n, people = len(maps), average_by_person(measured[own], owners)
+        arrays[f"median_{group}"] = np.median(maps, axis=0).astype(np.float16)
+        arrays[f"trimmed_{group}"] = trim_mean(maps, TRIMMED, axis=0).astype(np.float16)
+        error = maps.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(maps.shape[1:], np.nan)
+        arrays[f"error_{group}"] = error.astype(np.float16)
+        people = people[np.argsort(people[:, 0], kind="stable")]  # nobody is found again by position
+        arrays[f"people_{group}"] = people.astype(np.float32)
+    with atomic_file(folder / SPREAD_FILE) as file, file.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+    return tests
+
+
+def _write_tests(folder: Path, tests: pd.DataFrame) -> None:
+    """Write tests of groups into a model's folder."""
+    write_atomically(folder / TESTS, write_csv(tests, index=False, float_format="%.6g", lineterminator="\n"))
+
+
+def _write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
+    """Write the out-of-fold means of groups into a model's folder."""
+    arrays: dict[str, NDArray[Any]] = {}
+    persons = np.array(data.persons)
+    for label, group in enumerate(data.groups):
+        own = data.labels == label
+        arrays[f"n_{group}"] = np.array(len(set(persons[own])))
+        arrays[f"attention_{group}"] = trained.attention[label].astype(np.float16)
+        of_subjects: dict[str, tuple[NDArray[Any], type]] = {
+            "connectivity": (data.matrices, np.float16),
+            "entanglement": (data.graphs.entanglement.numpy(), np.float32),
+            "contrast": (trained.contrast, np.float32),
+            "embedding_contrast": (trained.embedding_contrast, np.float64),
+        }
+        for what, (values, kind) in of_subjects.items():  # mean over people of what is defined
+            people = average_by_person(values[own], persons[own].tolist())
+            arrays[f"{what}_{group}"] = np.asarray(np.nanmean(people, axis=0)).astype(kind)
+    order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
+    arrays["labels"] = data.labels[order]
+    arrays["probabilities"] = trained.probabilities[order].astype(np.float32)
+    with atomic_file(folder / GROUPS) as file, file.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
 
 
 # Write a network that several cohorts share: its weights, a model folder for each readout, and what compares cohorts.
@@ -426,11 +473,8 @@ def write_shared_model(
             splits=folds,
             readout={"of": name, "columns": part.columns.tolist(), "n_groups": len(data.groups)},
         )
-    write_tests(folder, _control_tests(joined, data, attention))
-    card = _shared_card(folder, name, joined, data, members[0], cards)
-    card["likeness"] = _disorder_likeness(joined, attention)
-    name_subjects(card, joined.own_ids)
-    write_card(folder, card)
+    card = _shared_card(name, joined, data, members[0], cards)
+    _compare_cohorts(folder, card, joined, data, attention)
     return card
 
 
@@ -447,41 +491,50 @@ def _with_readout(member: BioBGT, columns: Sequence[int]) -> BioBGT:
     return copied.eval()
 
 
-def measure_shared_again(
+def measure_again(
     folder: Path,
-    joined: JoinedCohorts,
+    cohorts: Cohort | JoinedCohorts,
     data: LabelledGraphs,
     attention: NDArray[np.float32],
     contrasts: NDArray[np.float64],
 ) -> None:
-    """Write the tests of a network and of its readouts anew, and how alike disorders are, from its attention.
+    """Write the tests of a model's groups and the spread of their people anew, from its attention.
 
     Parameters
     ----------
     folder : Path
-        Of the network.
-    joined : JoinedCohorts
+        Of the model, or of a network, whose readouts follow.
+    cohorts : Cohort or JoinedCohorts
+        What it was trained on.
     data : LabelledGraphs
-        Of all cohorts, with their readouts.
+        Of the same subjects in the same order; of several cohorts with their readouts.
     attention : ndarray, shape (n_subjects, n_regions, n_regions)
     contrasts : ndarray, shape (n_subjects,)
         Of :func:`biobgt.training.folds.out_of_fold_attention`.
     """
-    for part, cohort in zip(data.parts, joined.parts, strict=True):
+    if isinstance(cohorts, Cohort):
+        _write_group_tests(folder, cohorts, data, attention, contrasts)
+        seal_card(folder)
+        return
+    for part, cohort in zip(data.parts, cohorts.parts, strict=True):
         own = data.of_readout(part)
         measure_again(folder / cohort.name, cohort, own, attention[part.rows], contrasts[part.rows])
-    write_tests(folder, _control_tests(joined, data, attention))
-    card = load_card(folder)
+    _compare_cohorts(folder, load_card(folder), cohorts, data, attention)
+
+
+def _compare_cohorts(
+    folder: Path, card: dict[str, Any], joined: JoinedCohorts, data: LabelledGraphs, attention: NDArray[np.float32]
+) -> None:
+    """Write what compares cohorts, and the network's card with it: controls of every two, and how alike disorders are.
+
+    Whoever stands in both cohorts is left out; with nobody left there is no test.
+    """
+    controls = [groups[0] for groups in joined.readouts]
+    _write_tests(folder, group_tests(joined.whole, data, attention, pairs=list(combinations(controls, 2))))
+    card["files"] = {TESTS: sha256(folder / TESTS)}
     card["likeness"] = _disorder_likeness(joined, attention)
     name_subjects(card, joined.own_ids)
-    card["files"] = {TESTS: sha256(folder / TESTS)}
     write_card(folder, card)
-
-
-def _control_tests(joined: JoinedCohorts, data: LabelledGraphs, attention: NDArray[np.float32]) -> pd.DataFrame:
-    """Compare the controls of every two cohorts, without whoever stands in both; with nobody left there is no test."""
-    controls = [groups[0] for groups in joined.readouts]
-    return group_tests(joined.whole, data, attention, pairs=list(combinations(controls, 2)))
 
 
 def _disorder_likeness(joined: JoinedCohorts, attention: NDArray[np.float32]) -> list[dict[str, Any]]:
@@ -522,7 +575,6 @@ def _differences(cohort: Cohort, values: NDArray[np.float64]) -> tuple[CohortDif
 
 
 def _shared_card(
-    folder: Path,
     name: str,
     joined: JoinedCohorts,
     data: LabelledGraphs,
@@ -564,5 +616,4 @@ def _shared_card(
         "protocol": say("protocol", "shared", folds=folds_words(len(first["temperatures"]), joined.parts[0])),
         "attention": {group: attention[group] for group in data.groups},
         "limits": [NOT_A_DIAGNOSIS, *(say("limits", name) for name in limits)],
-        "files": {TESTS: sha256(folder / TESTS)},
     }

@@ -20,7 +20,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import atomic_file, write_atomically, write_csv
+from biobgt.base.files import atomic_file, write_atomically
 from biobgt.base.wording import listed
 from biobgt.data.cohort import Cohort, average_by_person, person_of
 from biobgt.data.connectivity import subject_connectivity
@@ -31,7 +31,7 @@ from biobgt.model.calibration import calibrated, fold_temperatures
 from biobgt.model.inputs import correlations, prepare
 from biobgt.model.network import BioBGT, Explanation, GraphBatch
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import GROUPS, SPREAD_FILE, TESTS, TRIMMED, GroupResults
+from biobgt.model.pretrained import GroupResults
 from biobgt.modules import module_contrast
 from biobgt.results.store import FolderStore
 from biobgt.training.splits import Split
@@ -610,87 +610,3 @@ def check_same_attention(attention: NDArray[np.float32], data: LabelledGraphs, k
                 f"The attention of {group} computed again is not the one in the model's folder. The subjects, their "
                 "order or the folds are not those that it was trained on; name the data and phenotypes of its card."
             )
-
-
-# Group results of a model as they are stored: means of groups, and how people of a group spread around them.
-#
-# A mean map says nothing of how alike people are: a few can make it. So beside each group's mean stand its median and
-# trimmed map, the standard error of every entry, and every person's contrast of modules, in no order that names
-# anyone.
-
-
-def write_group_tests(
-    folder: Path, cohort: Cohort, data: LabelledGraphs, attention: NDArray[np.float32], contrasts: NDArray[np.float64]
-) -> pd.DataFrame:
-    """Write the tests of a model's groups, and how their people spread around the mean attention; return the tests.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the model.
-    cohort : Cohort
-    data : LabelledGraphs
-        Of the same subjects in the same order.
-    attention : ndarray, shape (n_subjects, n_regions, n_regions)
-    contrasts : ndarray, shape (n_subjects,)
-        Of :func:`out_of_fold_attention`.
-    """
-    from scipy.stats import trim_mean
-
-    tests = group_tests(cohort, data, attention)
-    write_tests(folder, tests)
-    arrays: dict[str, NDArray[Any]] = {}
-    persons, n_regions = np.array(data.persons), attention.shape[1]
-    measured = np.column_stack([contrasts, overall_connectivity(cohort)])
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        owners = persons[own].tolist()
-        maps = average_by_person(attention[own], owners) * n_regions  # in multiples of uniform attention
-        n, people = len(maps), average_by_person(measured[own], owners)
-        arrays[f"median_{group}"] = np.median(maps, axis=0).astype(np.float16)
-        arrays[f"trimmed_{group}"] = trim_mean(maps, TRIMMED, axis=0).astype(np.float16)
-        error = maps.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(maps.shape[1:], np.nan)
-        arrays[f"error_{group}"] = error.astype(np.float16)
-        people = people[np.argsort(people[:, 0], kind="stable")]  # nobody is found again by position
-        arrays[f"people_{group}"] = people.astype(np.float32)
-    with atomic_file(folder / SPREAD_FILE) as file, file.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
-    return tests
-
-
-def write_tests(folder: Path, tests: pd.DataFrame) -> None:
-    """Write tests of groups into a model's folder."""
-    write_atomically(folder / TESTS, write_csv(tests, index=False, float_format="%.6g", lineterminator="\n"))
-
-
-def write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
-    """Write the out-of-fold means of groups into a model's folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Of the model.
-    data : LabelledGraphs
-    trained : TrainedEnsemble
-        Of the same subjects.
-    """
-    arrays: dict[str, NDArray[Any]] = {}
-    persons = np.array(data.persons)
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        arrays[f"n_{group}"] = np.array(len(set(persons[own])))
-        arrays[f"attention_{group}"] = trained.attention[label].astype(np.float16)
-        of_subjects: dict[str, tuple[NDArray[Any], type]] = {
-            "connectivity": (data.matrices, np.float16),
-            "entanglement": (data.graphs.entanglement.numpy(), np.float32),
-            "contrast": (trained.contrast, np.float32),
-            "embedding_contrast": (trained.embedding_contrast, np.float64),
-        }
-        for what, (values, kind) in of_subjects.items():  # mean over people of what is defined
-            people = average_by_person(values[own], persons[own].tolist())
-            arrays[f"{what}_{group}"] = np.asarray(np.nanmean(people, axis=0)).astype(kind)
-    order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
-    arrays["labels"] = data.labels[order]
-    arrays["probabilities"] = trained.probabilities[order].astype(np.float32)
-    with atomic_file(folder / GROUPS) as file, file.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]

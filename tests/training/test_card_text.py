@@ -24,8 +24,7 @@ from biobgt.model.benchmark.systems import BASELINES
 from biobgt.model.installed import InstalledModel, installed_model
 from biobgt.model.pretrained import CARD, is_doubtful, load_card, load_groups, pretrained_folder
 from biobgt.training.card_text import CardText, observed_share, share_below
-from biobgt.training.cards import _limits
-from biobgt.training.folds import write_tests
+from biobgt.training.cards import _limits, _write_tests
 from biobgt.training.metrics import classification_metrics
 from biobgt.training.tables import (
     FEWEST_PER_GROUP,
@@ -137,7 +136,7 @@ def test_names_of_groups_and_models_are_no_markup_and_no_formulas(folder: Path, 
     assert {"feature", "p", "q", "covariates"} <= set(table.columns)
     assert (table[["n_subjects", "n_NC", "n_ASD"]] == [40, 20, 20]).all(axis=None)
     tests = table.assign(between="=1+1")
-    write_tests(tmp_path, tests)
+    _write_tests(tmp_path, tests)
     assert "'=1+1" in (tmp_path / "tests.csv").read_text(encoding="utf-8")
     assert ",=1+1" not in (tmp_path / "tests.csv").read_text(encoding="utf-8")
     assert set(read_csv(tmp_path / "tests.csv")["between"]) == {"=1+1"}
