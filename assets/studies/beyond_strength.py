@@ -20,7 +20,7 @@ import typer
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from biobgt.cli.screen import progress_bar
+from biobgt.cli.main import progress_bar
 from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import functional_connectivity, graph_from_connectivity, subject_connectivity
 from biobgt.data.graph import ConnectomeSettings, random_graph

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import typer
 
-from biobgt.cli.screen import progress_bar
+from biobgt.cli.main import progress_bar
 from biobgt.data.cohort import Cohort, average_by_person
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.groups.design import complete_covariates

@@ -27,7 +27,7 @@ from assets.studies.split_half_reliability import (
     split_half_reliability,
     within_and_between,
 )
-from biobgt.cli.screen import progress_bar
+from biobgt.cli.main import progress_bar
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.hubs.reliability import half_subjects, hub_values, spearman_brown

@@ -10,7 +10,6 @@ from . import (
     parallel,
     references,
     serving,
-    signals,
     wording,
 )
 
@@ -26,6 +25,5 @@ __all__ = [
     "parallel",
     "references",
     "serving",
-    "signals",
     "wording",
 ]

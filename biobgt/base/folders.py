@@ -18,6 +18,8 @@ import errno
 import json
 import os
 import shutil
+import signal
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,12 +29,12 @@ from typing import IO, Any
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import hold, is_own, make_folder, sha256, sync, write_atomically
-from biobgt.base.signals import signals_ignored
 
 MANIFEST = "biobgt_manifest.json"
 _FORMAT = 1
 UNFINISHED, _FINISHED = ".unfinished-", ".finished-"
 _RESULTS, _REPLACED, _LOCK = "results", "replaced", "lock"
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _ABANDONED_S = 86_400  # age at which a hidden folder that does not say whose it is was left by a killed job
 
 # By job: ``command``, ``version`` and ``files``, with ``bytes`` and ``sha256`` by name.
@@ -61,7 +63,7 @@ def result_folder(out: Path, *, job: str, about: Mapping[str, str], manifest: bo
         place = target.parent if not target.exists() or _exchangeable(target) else target
         with _staging_folder(out, target, place) as work:
             yield work / _RESULTS
-            with signals_ignored(), _one_at_a_time(target.parent):
+            with _signals_ignored(), _one_at_a_time(target.parent):
                 _finish(work, target, job, about, manifest=manifest or (target / MANIFEST).exists())
     except BaseException:  # Ctrl-C too
         for folder in made:
@@ -318,3 +320,17 @@ def _one_at_a_time(folder: Path) -> Iterator[None]:
     finally:
         if handle is not None:
             os.close(handle)
+
+
+@contextmanager
+def _signals_ignored() -> Iterator[None]:
+    """Ignore the signals that end a job for a moment."""
+    if threading.current_thread() is not threading.main_thread():  # the app's; only the main thread gets signals
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

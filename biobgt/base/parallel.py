@@ -6,11 +6,13 @@ naming its address. Processes of this machine end with the job that started them
 """
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.connection import wait
@@ -19,7 +21,6 @@ from typing import TYPE_CHECKING, TypeVar
 from threadpoolctl import threadpool_limits
 
 from biobgt.base.errors import InputError
-from biobgt.base.signals import interrupts_deferred
 from biobgt.base.wording import counted
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _map_in_processes(
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
         try:
             # Ctrl-C is for the job, which ends the processes: each of them would print a traceback.
-            with interrupts_deferred():
+            with _interrupts_deferred():
                 futures = [pool.submit(_single_threaded, function, item) for item in items]
             for i, future in enumerate(as_completed(futures), start=1):
                 future.result()  # the first that fails ends the job
@@ -98,6 +99,25 @@ def _map_in_processes(
             pool.shutdown(cancel_futures=True)
             raise
         return [future.result() for future in futures]
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Let Ctrl-C wait for a moment; processes that are started meanwhile never get it, where the system can do that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))  # also from other threads
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if masked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _end_with_parent() -> None:

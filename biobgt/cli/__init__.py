@@ -3,9 +3,11 @@
 Bad input ends with one sentence on stderr and exit code 2; a traceback means a bug, or ``--debug``.
 """
 
+import signal
 import sys
 
-from biobgt.base.signals import INTERRUPTED, NOTHING_WRITTEN
+INTERRUPTED: int = 128 + signal.SIGINT  # an exit code, as shells have them
+NOTHING_WRITTEN: str = "Stopped before the end: no results were written."
 
 try:
     from biobgt.cli.main import main

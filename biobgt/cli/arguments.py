@@ -20,7 +20,7 @@ from biobgt.base.files import make_folder, write_csv
 from biobgt.base.folders import result_folder
 from biobgt.base.options import Options, Registry
 from biobgt.base.wording import counted, listed
-from biobgt.cli.screen import print_line, print_notice, progress_bar
+from biobgt.cli.main import print_line, print_notice, progress_bar
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.model.presets import DEVICES, known_device

@@ -21,7 +21,7 @@ from biobgt.cli.arguments import (
     takes,
     takes_options,
 )
-from biobgt.cli.screen import print_line
+from biobgt.cli.main import print_line
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.export.request import MODEL_PREFIX, PANELS, CohortRef, FigureRequest, PanelOptions, PanelsRequest

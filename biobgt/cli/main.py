@@ -1,25 +1,125 @@
-"""A list of commands that are imported when they are called, so that ``biobgt --help`` loads nothing of the library."""
+"""The command line itself: its list of commands, what they print, and how they end.
+
+Commands, tables and bars are imported when they are needed, so that ``biobgt --help`` loads nothing of the library.
+Results go to stdout, progress bars and sentences about the work to stderr.
+"""
 
 import ast
 import inspect
 import re
+import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 from typer.core import MarkupMode, TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from biobgt import __version__
 from biobgt.base.errors import ChoiceNeeded, InputError
-from biobgt.base.signals import NOTHING_WRITTEN, STOPPED, Stopped, end_cleanly_on_signals
-from biobgt.cli.screen import err, escape_controls, print_line
+from biobgt.cli import INTERRUPTED, NOTHING_WRITTEN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What jobs print.
+
+
+_OUT, _ERR = Console(), Console(stderr=True)
+# Control characters but tab and line feed, and those that turn the direction of writing: a file's name can hold them.
+_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def _escape_controls(text: str) -> str:
+    r"""Write characters that a terminal takes for commands as escapes.
+
+    >>> _escape_controls("b\x1b[31m.mat")
+    'b\\x1b[31m.mat'
+    """
+    return text if text.isprintable() else _COMMANDS.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar while a job runs; yields the callback that moves it."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=_ERR, transient=True, disable=not _ERR.is_terminal) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def print_table(frame: "pd.DataFrame", *, title: str, limit: int = 20) -> None:
+    """Print the first rows of a table; names from files are shown as they are, never as markup.
+
+    A table that is wider than the terminal is printed in parts, each with the first column in front.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    title : str
+    limit : int
+        Rows to print; how many more there are is said below.
+    """
+    from rich.table import Table
+
+    rows = [[_cell(value) for value in row] for row in frame.head(limit).itertuples(index=False)]
+    names = [_escape_controls(str(name)) for name in frame.columns]
+    numeric = [dtype.kind in "fiu" for dtype in frame.dtypes]
+    for number, part in enumerate(_parts_that_fit(names, rows, _OUT.width)):
+        table = Table(title=None if number else Text(_escape_controls(title)), title_justify="left")
+        for i in part:
+            table.add_column(Text(names[i]), justify="right" if numeric[i] else "left", no_wrap=i == 0)
+        for row in rows:
+            table.add_row(*(Text(row[i]) for i in part))
+        _OUT.print(table)
+    if len(frame) > limit:
+        _OUT.print(f"… and {len(frame) - limit} more")
+
+
+def _parts_that_fit(names: list[str], rows: list[list[str]], width: int) -> list[list[int]]:
+    """Divide the columns, by number, into tables as wide as the terminal at most, each with the first column."""
+    widths = [max(map(len, (*name.split(), *(row[i] for row in rows))), default=0) + 3 for i, name in enumerate(names)]
+    parts: list[list[int]] = [[0]]
+    for i in range(1, len(names)):
+        if len(parts[-1]) > 1 and sum(widths[k] for k in (*parts[-1], i)) + 1 > width:
+            parts.append([0])
+        parts[-1].append(i)
+    return parts
+
+
+def print_line(text: str) -> None:
+    """Print a sentence that may hold text from a user's file."""
+    _OUT.print(Text(_escape_controls(text)), soft_wrap=True)
+
+
+def print_notice(text: str) -> None:
+    """Print a sentence about the work itself, beside the results."""
+    _ERR.print(Text(_escape_controls(text)), soft_wrap=True)
+
+
+def _cell(value: object) -> str:
+    import pandas as pd  # whoever prints a table has it
+
+    if value is None or pd.isna(value):  # type: ignore[call-overload]
+        return ""
+    if not isinstance(value, float):
+        return _escape_controls(str(value))
+    return f"{value:.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2g}"  # a small p is not 0.000
+
+
+# The commands.
+
 
 _OPTIONS: dict[str, Any] = {"no_args_is_help": True, "add_completion": False, "pretty_exceptions_enable": False}
 
@@ -119,6 +219,42 @@ def _common(
         raise typer.Exit
 
 
+# How jobs end: with a sentence, whoever or whatever ends them.
+
+
+# What batch systems, service managers and closed terminals send.
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_STOPPED = (INTERRUPTED, *(128 + number for number in _ENDING))
+
+
+class _Stopped(SystemExit):
+    """The end of a job by a signal, where not all is lost: ``kept`` says what is not."""
+
+    def __init__(self, code: int, kept: str) -> None:
+        super().__init__(code)
+        self.kept = kept
+
+
+@contextmanager
+def keeping(kept: str) -> Iterator[None]:
+    """Say what is kept, in full sentences, where a signal stops what is done here."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _Stopped(INTERRUPTED, kept) from None
+    except SystemExit as end:
+        if isinstance(end.code, int) and end.code in _STOPPED and not isinstance(end, _Stopped):
+            raise _Stopped(end.code, kept) from None
+        raise
+
+
+def _end_cleanly_on_signals() -> None:
+    """Leave by an exception when a signal ends the job, so that folders are cleared and processes ended."""
+    for number in _ENDING:
+        if signal.getsignal(number) == signal.SIG_DFL:  # what was started with nohup goes on
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+
+
 def main() -> None:
     """Run a job; bad input, and a file or folder that cannot be used, end with a sentence and exit code 2."""
     debug = "--debug" in sys.argv
@@ -127,18 +263,18 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show must not end a job
-    end_cleanly_on_signals()
+    _end_cleanly_on_signals()
     try:
         app()
     except (InputError, OSError) as error:
         if debug:
             raise
-        err.print(escape_controls(_sentence(error)), markup=False, highlight=False, soft_wrap=True)
+        print_notice(_sentence(error))
         sys.exit(2)
     except SystemExit as end:
-        if end.code in STOPPED:
-            said = f"Stopped before the end. {end.kept}" if isinstance(end, Stopped) else NOTHING_WRITTEN
-            err.print(said, markup=False, highlight=False, soft_wrap=True)
+        if end.code in _STOPPED:
+            said = f"Stopped before the end. {end.kept}" if isinstance(end, _Stopped) else NOTHING_WRITTEN
+            print_notice(said)
         raise
 
 

@@ -10,7 +10,6 @@ import typer
 
 from biobgt.base.errors import InputError
 from biobgt.base.folders import UNFINISHED
-from biobgt.base.signals import keeping
 from biobgt.cli.arguments import (
     AtlasOption,
     DeviceOption,
@@ -21,7 +20,7 @@ from biobgt.cli.arguments import (
     typed_command,
     write_reading,
 )
-from biobgt.cli.screen import err, escape_controls, print_line, print_table, progress_bar
+from biobgt.cli.main import keeping, print_line, print_notice, print_table, progress_bar
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.data.quality import mean_connectivity, same_scans
 from biobgt.readers import ReadOptions
@@ -103,7 +102,14 @@ def train(
         with keeping(kept):
             prepared = _prepare_graphs(subjects, settings, folder / "features", readouts=readouts)
             members = train_members(
-                prepared, splits, settings, folder=folder, seed=seed, device=chosen, resume=resume, progress=_tell
+                prepared,
+                splits,
+                settings,
+                folder=folder,
+                seed=seed,
+                device=chosen,
+                resume=resume,
+                progress=print_notice,
             )
             if not is_first():
                 return
@@ -116,7 +122,7 @@ def train(
                     written = write_model(place, cohort=subjects, trained=trained, linear=linear, **made)
                 else:
                     written = write_shared_model(
-                        place, joined=joined, members=members, runs=folder, device=chosen, progress=_tell, **made
+                        place, joined=joined, members=members, runs=folder, device=chosen, progress=print_notice, **made
                     )
                 parts = (subjects,) if joined is None else joined.parts
                 _complete_cards(place, parts, prepared, splits, seed=seed, features=folder / "features")
@@ -217,7 +223,7 @@ def _complete_cards(
         ]
     for folder, cohort, own, folds in cards:
         if len(cohorts) > 1:
-            _tell(f"Checks of {cohort.name}")
+            print_notice(f"Checks of {cohort.name}")
         complete_ablation(folder, own, folds)
         with progress_bar("Worse recordings") as progress:
             found = check_model(folder, cohort, own, seed=seed, splits=folds, kept=features, progress=progress)
@@ -280,7 +286,7 @@ def evaluate(
             linear=options.linear,
             seed=seed,
             device=chosen,
-            progress=_tell,
+            progress=print_notice,
         )
     results = read_results(out)
     shown = summarise(results)
@@ -320,7 +326,7 @@ def _evaluate_nested(
     with keeping(_kept_of_evaluation(out, "fold")):
         prepared = _prepare_graphs(subjects, settings, out / "features")
         results = evaluate_nested(
-            subjects, prepared, settings, folder=out, n_outer=n_outer, seed=seed, device=device, progress=_tell
+            subjects, prepared, settings, folder=out, n_outer=n_outer, seed=seed, device=device, progress=print_notice
         )
     found = nested_summary(results, prepared.groups)
     for name in ("mean", "single"):
@@ -390,7 +396,9 @@ def benchmark(
     write_reading(subjects, out)
     with keeping(_kept_of_evaluation(out, "split")):
         prepared = _prepared_once(subjects, features or out / "features")
-        results = run_benchmark(prepared, parts, systems, folder=out, seed=options.seed, device=where, progress=_tell)
+        results = run_benchmark(
+            prepared, parts, systems, folder=out, seed=options.seed, device=where, progress=print_notice
+        )
     tables = BenchmarkTables(results)
     shown = tables.over_splits()
     columns = ["model", "splits", "accuracy", "auc", "auc_low", "auc_high", "f1", "sensitivity", "specificity"]
@@ -434,13 +442,13 @@ def _read_training_cohort(
             kind, data, phenotypes=phenotypes, atlas=atlas, options=options, seed=seed, progress=progress
         )
     groups = ", ".join(f"{n} {group}" for group, n in cohort.group_people.items())
-    _tell(f"{counted_people(len(set(cohort.persons)), len(cohort))} on {cohort.atlas.title}: {groups}.")
+    print_notice(f"{counted_people(len(set(cohort.persons)), len(cohort))} on {cohort.atlas.title}: {groups}.")
     for note in cohort.notes:
-        _tell(note)
+        print_notice(note)
     twins = same_scans(cohort, [mean_connectivity(subject) for subject in cohort])
     for name, others in twins.items():
         if name < min(others):
-            _tell(
+            print_notice(
                 f"Subjects {name} and {', '.join(others)} contain the same scan. Splits keep them together, but "
                 "the scan counts more than once: leave all but one out."
             )
@@ -463,8 +471,3 @@ def _use_threads(threads: int | None) -> None:
 
     if threads is not None:
         torch.set_num_threads(threads)
-
-
-def _tell(sentence: str) -> None:
-    """Say how far the work is, on the screen and not among the results."""
-    err.print(escape_controls(sentence), markup=False, highlight=False)

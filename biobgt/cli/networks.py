@@ -23,7 +23,7 @@ from biobgt.cli.arguments import (
     takes_workers,
     write_reading,
 )
-from biobgt.cli.screen import print_line, print_table, progress_bar
+from biobgt.cli.main import print_line, print_table, progress_bar
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.groups.compare import COMPARED_IN, HUBS, MODULES, NETWORKS, NOTHING, ComparedOptions, ComparisonOptions

@@ -30,7 +30,7 @@ from biobgt.cli.arguments import (
     results_folder,
     write_reading,
 )
-from biobgt.cli.screen import print_line, print_table, progress_bar
+from biobgt.cli.main import print_line, print_table, progress_bar
 from biobgt.data.cohort import Cohort
 from biobgt.results.measured import Measured
 

@@ -22,7 +22,7 @@ from biobgt.base.serving import (
     proxy_addresses,
     shared_password,
 )
-from biobgt.cli.screen import print_line
+from biobgt.cli.main import print_line
 
 PAGE = "docs/serving.md"
 _AUTH_SETTINGS = ("redirect_uri", "cookie_secret", "client_id", "client_secret", "server_metadata_url")

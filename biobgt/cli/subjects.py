@@ -10,7 +10,6 @@ import typer
 
 from biobgt.base.files import file_names, write_csv
 from biobgt.base.references import REFERENCES
-from biobgt.base.signals import keeping
 from biobgt.base.wording import counted
 from biobgt.cli.arguments import (
     OutOption,
@@ -23,7 +22,7 @@ from biobgt.cli.arguments import (
     takes_settings,
     write_reading,
 )
-from biobgt.cli.screen import print_line, print_table, progress_bar
+from biobgt.cli.main import keeping, print_line, print_table, progress_bar
 from biobgt.data.atlas import BUNDLED, LABELLINGS
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.data.graph import ConnectomeSettings

@@ -20,8 +20,7 @@ from slow_subjects import end_abruptly, note_and_double
 
 from biobgt import InputError
 from biobgt.base import parallel as cluster
-from biobgt.base.parallel import _map_on_cluster, map_subjects
-from biobgt.base.signals import interrupts_deferred
+from biobgt.base.parallel import _interrupts_deferred, _map_on_cluster, map_subjects
 
 double = partial(operator.mul, 2)
 # In which the functions of the tests are found.
@@ -53,13 +52,13 @@ import signal
 import sys
 from slow_subjects import note_and_double
 from biobgt.base.parallel import map_subjects
-from biobgt.base.signals import end_cleanly_on_signals
+from biobgt.cli.main import _end_cleanly_on_signals
 
 if __name__ == "__main__":
     # Where tests are run under nohup or in the background of a script, all ignore these.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    end_cleanly_on_signals()
+    _end_cleanly_on_signals()
     map_subjects(note_and_double, [(sys.argv[1], 60.0, number) for number in range(4)], workers=2)
 """
 
@@ -142,7 +141,7 @@ def test_a_deferred_interrupt_comes_later_and_not_to_processes_started_meanwhile
         thread.start()
         waiting.wait()
     reached = False
-    with pytest.raises(KeyboardInterrupt), interrupts_deferred():  # noqa: PT012  # what comes before is the test
+    with pytest.raises(KeyboardInterrupt), _interrupts_deferred():  # noqa: PT012  # what comes before is the test
         if other_thread:
             asked.set()
             thread.join()

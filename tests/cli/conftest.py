@@ -10,7 +10,8 @@ import pytest
 from ended_jobs import Ended, Run
 
 from biobgt.base.folders import MANIFEST
-from biobgt.cli import main, screen
+from biobgt.cli import main
+from biobgt.cli.main import _ERR, _OUT
 from biobgt.data.cohort import Cohort
 from biobgt.readers import read_cohort
 from biobgt.readers.tables import SIMULATED_MARK
@@ -19,7 +20,7 @@ from biobgt.readers.tables import SIMULATED_MARK
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run a job with arguments, as from a wide terminal."""
-    for console in (screen.out, screen.err):  # made when the module was imported, as wide as the terminal was then
+    for console in (_OUT, _ERR):  # made when the module was imported, as wide as the terminal was then
         monkeypatch.setattr(console, "_width", 200)
 
     def call(*arguments: object) -> Ended:

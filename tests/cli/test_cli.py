@@ -15,10 +15,7 @@ from ended_jobs import Run, biobgt, refused
 
 from biobgt import ConnectomeSettings, ImageOptions, ReadOptions
 from biobgt.base.files import file_names
-from biobgt.cli import screen
-from biobgt.cli.main import JOBS, _first_paragraph, app
-from biobgt.cli.models import _tell
-from biobgt.cli.screen import print_table
+from biobgt.cli.main import _OUT, JOBS, _escape_controls, _first_paragraph, app, print_line, print_notice, print_table
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.paper_style import PaperStyle
@@ -179,8 +176,8 @@ WIDE = pd.DataFrame({"feature": ["a", "b"], **{f"column {i}": [i + 0.5, None] fo
 
 @pytest.mark.parametrize("width", [30, 60, 80, 200])
 def test_no_column_is_lost_in_a_narrow_terminal(width, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(screen.out, "_width", width)
-    screen.print_table(WIDE, title="Features")
+    monkeypatch.setattr(_OUT, "_width", width)
+    print_table(WIDE, title="Features")
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= width
     assert all(f"{i}.500" in text for i in range(12))
@@ -228,14 +225,13 @@ EVIL = "b\x1b]0;PWNED\x1b\\\x07\x9b31m\u202ecod"
 
 
 def test_names_that_are_commands_to_a_terminal_are_printed_as_escapes(capsys: pytest.CaptureFixture[str]) -> None:
-    screen.print_table(pd.DataFrame({"file": [EVIL], EVIL: [1.0]}), title=EVIL)
-    screen.print_line(EVIL)
-    screen.print_notice(EVIL)
-    _tell(EVIL)
+    print_table(pd.DataFrame({"file": [EVIL], EVIL: [1.0]}), title=EVIL)
+    print_line(EVIL)
+    print_notice(EVIL)
     shown = "".join(capsys.readouterr())
     assert not set(shown) & set("\x1b\x07\x9b\u202e")
     assert shown.count(r"b\x1b]0;PWNED\x1b\\x07\x9b31m\u202ecod") >= 4
-    assert screen.escape_controls("Zürich, 脑\tone\n") == "Zürich, 脑\tone\n"
+    assert _escape_controls("Zürich, 脑\tone\n") == "Zürich, 脑\tone\n"
 
 
 def test_a_refused_file_with_such_a_name_is_told_without_commands(
