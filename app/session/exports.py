@@ -22,7 +22,7 @@ from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.request import PanelsRequest
 from biobgt.figures.paper_style import FileFormat, PaperStyle
 from biobgt.figures.register import Figure
-from biobgt.model.installed import installed_model
+from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
 from session.cohorts import load, own_cohort
 from session.view import EXPORT_LIST, EXPORT_MADE, EXPORT_MEASURED, LoadedCohort, View, current_view

@@ -19,7 +19,7 @@ from biobgt.export import cohort_sha256
 from biobgt.figures.brain import BRAIN_KINDS, NODES, has_surface
 from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import HubOptions
-from biobgt.model.installed import InstalledModel, fitting_model, installed_model, installed_models
+from biobgt.model.pretrained import InstalledModel, fitting_model, installed_model, installed_models
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.results.measured import Measured
 

@@ -14,7 +14,7 @@ from biobgt.figures import attention_groups as groups
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.screen import PAGE_WIDTH
 from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside, load_systems_attention
-from biobgt.model.installed import InstalledModel
+from biobgt.model.pretrained import InstalledModel
 from biobgt.training.card_text import CardText
 from session.cohorts import OWN
 from session.view import ModelPageOptions, PageOptions, View, current_view, measured_model

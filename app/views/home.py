@@ -19,7 +19,7 @@ from biobgt.figures.register import Figure
 from biobgt.figures.screen import plotly_figure
 from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.model.installed import InstalledModel, installed_models
+from biobgt.model.pretrained import InstalledModel, installed_models
 from session.view import View, current_view, measured_model
 from views.page_map import PAGES
 from views.shared.figures import HOW_TO_GET_PLACES, NO_PLACES, drawn_for_screen

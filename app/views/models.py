@@ -13,7 +13,7 @@ from biobgt.figures.attention_groups import attention_contrast, attention_likene
 from biobgt.figures.register import NoOptions
 from biobgt.model.attention import functional_labels, network_table
 from biobgt.model.benchmark.systems import benchmark_systems, kinds_of_baselines
-from biobgt.model.installed import InstalledModel, installed_models, unusable_models
+from biobgt.model.pretrained import InstalledModel, installed_models, unusable_models
 from biobgt.results.studies import citation_networks, study_table
 from biobgt.training import tables
 from biobgt.training.card_text import CardText

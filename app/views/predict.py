@@ -14,7 +14,7 @@ from biobgt.base.kept import Key
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
 from biobgt.figures import models as figures
 from biobgt.figures.which_model import ChosenModelOptions
-from biobgt.model.installed import InstalledModel, installed_models
+from biobgt.model.pretrained import InstalledModel, installed_models
 from biobgt.results.measured import Measured
 from biobgt.training.card_text import CardText, observed_share
 from biobgt.training.tables import CohortResults

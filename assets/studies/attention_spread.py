@@ -24,7 +24,8 @@ from scipy.stats import spearmanr, trim_mean
 
 from biobgt.data.cohort import Cohort
 from biobgt.groups import compare_groups
-from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder, people_summary
+from biobgt.model.attention import people_summary
+from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder
 from biobgt.training.cards import measure_again
 from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.folds import LabelledGraphs, check_same_attention, label_graphs, out_of_fold_attention

@@ -35,7 +35,7 @@ from biobgt.data.cohort import Cohort
 from biobgt.results.measured import Measured
 
 if TYPE_CHECKING:
-    from biobgt.model.installed import InstalledModel
+    from biobgt.model.pretrained import InstalledModel
 
 
 @reads_cohort
@@ -110,7 +110,7 @@ def attention(
 
 def _asked(cohort: Cohort, model: str, device: str, results: Path | None) -> "tuple[InstalledModel, Measured]":
     """A model that can be asked about the cohort, and the cohort with what it said before."""
-    from biobgt.model.installed import installed_model
+    from biobgt.model.pretrained import installed_model
 
     chosen = replace(installed_model(model), device=device)
     chosen.ensemble.check(cohort)

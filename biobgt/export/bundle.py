@@ -23,7 +23,7 @@ from biobgt.export.making import FigureFiles, PanelFiles, options_in_full
 from biobgt.export.methods import LIBRARY, METHODS, methods_files, methods_of
 from biobgt.export.request import PANELS, CohortRef, FigureRequest
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.model.installed import installed_model
+from biobgt.model.pretrained import installed_model
 from biobgt.readers.project import PROJECT_SUFFIX, save_project
 
 PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn", "bctpy", "nilearn", "matplotlib", "networkx")

@@ -22,7 +22,7 @@ from biobgt.data.cohort import GROUP_TITLES, Cohort, average_by_person, counted_
 from biobgt.export.making import FigureFiles, options_in_full
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.groups.design import known_characteristics, one_value_per_person
-from biobgt.model.installed import InstalledModel, installed_model
+from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.training.cohorts import DATASETS
 
 METHODS, LIBRARY = "methods", "references"  # names of the files, without suffix

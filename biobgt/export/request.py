@@ -19,7 +19,7 @@ from biobgt.data.atlas import BUNDLED, LATER_LABELLINGS
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS, DEMO_PER_GROUP, demo_cohort
-from biobgt.model.installed import installed_model
+from biobgt.model.pretrained import installed_model
 from biobgt.readers.fetch import DEMO_PREFIX
 
 PANELS = "panels"  # the name of a figure that is made of others

@@ -34,8 +34,7 @@ from biobgt.model.attention import (
     map_correlation,
     select_attention,
 )
-from biobgt.model.installed import InstalledModel, installed_models
-from biobgt.model.pretrained import TRIMMED
+from biobgt.model.pretrained import TRIMMED, InstalledModel, installed_models
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,14 +17,15 @@ from biobgt.figures.attention import SQUARE_MAPS, AttentionOptions, contrast_bes
 from biobgt.figures.register import NoOptions, model_figure
 from biobgt.model.attention import (
     GIVEN_FC,
+    HIGHEST,
     WITHOUT_CONNECTIVITY,
     BlockTests,
     all_block_tests,
     block_tests,
     map_correlation,
+    people_summary,
 )
-from biobgt.model.installed import InstalledModel
-from biobgt.model.pretrained import HIGHEST, people_summary
+from biobgt.model.pretrained import InstalledModel
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,7 +32,7 @@ from biobgt.figures.which_model import (
     subject_methods,
 )
 from biobgt.model.benchmark.systems import BASELINES, benchmark_systems, kinds_of_baselines
-from biobgt.model.installed import InstalledModel
+from biobgt.model.pretrained import InstalledModel
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,8 +18,7 @@ from biobgt.base.wording import TRAINED_ON, is_trained_on
 from biobgt.data.atlas import named_labelling
 from biobgt.data.cohort import kind_of_group
 from biobgt.figures.drawing import Drawing
-from biobgt.model.installed import InstalledModel, installed_model
-from biobgt.model.pretrained import pretrained_names, readout_names
+from biobgt.model.pretrained import InstalledModel, installed_model, pretrained_names, readout_names
 
 if TYPE_CHECKING:
     from biobgt.data.cohort import Cohort

@@ -1,10 +1,18 @@
 from .benchmark.systems import BASELINES, Baseline
 from .calibration import calibrated, fit_temperature
 from .ensemble import Ensemble, SubjectExplanation
-from .installed import InstalledModel, installed_model, installed_models
 from .network import AttentionMap, BioBGT, Explanation
 from .presets import PRESETS, Preset, preset_named
-from .pretrained import GroupResults, load_card, load_groups, load_pretrained, pretrained_names
+from .pretrained import (
+    GroupResults,
+    InstalledModel,
+    installed_model,
+    installed_models,
+    load_card,
+    load_groups,
+    load_pretrained,
+    pretrained_names,
+)
 
 __all__ = [
     "BASELINES",

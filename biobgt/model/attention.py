@@ -306,6 +306,55 @@ def _turned(rows: pd.DataFrame) -> pd.DataFrame:
     return turned
 
 
+# How the people of a group spread around its mean.
+
+
+HIGHEST = 0.1  # share of people, those with the highest contrast, of whom it is told how much they make of the mean
+
+
+@dataclass(frozen=True)
+class _PeopleSummary:
+    """How the people of a group spread in their contrast of modules.
+
+    Attributes
+    ----------
+    mean, median : float
+    top_share : float
+        Of the sum of what lies above 1, the share that the people with the highest contrast, :data:`HIGHEST` of all,
+        have.
+    with_strength : float
+        Spearman's correlation of contrast and mean |FC|.
+    """
+
+    mean: float
+    median: float
+    top_share: float
+    with_strength: float
+
+
+def people_summary(people: NDArray[np.float64]) -> _PeopleSummary:
+    """Describe the contrasts of a group's people.
+
+    Parameters
+    ----------
+    people : ndarray, shape (n_people, 2)
+        Of :class:`biobgt.model.pretrained.GroupSpread`; a person without a contrast is left out.
+    """
+    from scipy.stats import spearmanr
+
+    known = people[np.isfinite(people).all(axis=1)]
+    ratios = np.sort(known[:, 0])[::-1]
+    above = np.clip(ratios - 1, 0, None)
+    top = above[: max(1, round(HIGHEST * len(above)))].sum()
+    varies = len(known) > 2 and (np.ptp(known, axis=0) > 0).all()
+    return _PeopleSummary(
+        mean=float(ratios.mean()),
+        median=float(np.median(ratios)),
+        top_share=float(top / above.sum()) if above.any() else float("nan"),
+        with_strength=float(spearmanr(known[:, 0], known[:, 1]).statistic) if varies else float("nan"),
+    )
+
+
 # How much each network counts in a model: its regions' weights, by functional network.
 
 

@@ -21,10 +21,10 @@ from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, Subject
 from biobgt.data.quality import quality_flags
 from biobgt.model.attention import check_layer_and_head
 from biobgt.model.inputs import prepare
-from biobgt.model.installed import other_connectivity
 from biobgt.model.network import AttentionMap, BioBGT, GraphBatch
 from biobgt.model.out_of_distribution import TrainingRanges, id_hashes, position, recognised
 from biobgt.model.presets import Preset
+from biobgt.model.pretrained import other_connectivity
 
 _CPU = torch.device("cpu")
 OF_SIMULATED = "model trained on simulated patients"

@@ -1,15 +1,20 @@
-"""Models on disk: a folder with the members' weights, a card that says what they are worth, and group results.
+"""Trained models: a folder each, with the members' weights, a card that says what they are worth, and group results.
+
+A folder in ``pretrained/`` is all that a model needs to be found: by the pages, the command line, the figures and the
+choices that these offer. Torch is imported when a model first runs, not before.
 
 ``model.safetensors`` holds the weights, ``card.json`` everything a reader must know (checked against a schema),
 ``groups.npz`` the out-of-fold group means. Nothing is unpickled, and nothing runs before the card, the weights' hash
 and the shapes have been checked: no size in a card is believed before the files bear it out.
 """
 
+import hashlib
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
 from pathlib import Path
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +26,9 @@ from numpy.typing import NDArray
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset, read_csv, sha256
 from biobgt.base.limits import ZIP_ERRORS, current_limits, open_archive
+from biobgt.base.wording import listed
+from biobgt.data.atlas import Atlas, load_atlas
+from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, kind_of_group
 
 if TYPE_CHECKING:
     from biobgt.model.ensemble import Ensemble
@@ -111,7 +119,7 @@ def _checked_network(name: str | Path, card: dict[str, Any]) -> dict[str, Any]:
     return network
 
 
-def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
+def _load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
     """Read how much each region counts in a model, without running it.
 
     Returns
@@ -280,7 +288,6 @@ def is_doubtful(card: Mapping[str, Any]) -> bool:
 
 SPREAD_FILE = "spread.npz"
 TRIMMED = 0.1  # share of people left out at each end of a trimmed mean
-HIGHEST = 0.1  # share of people, those with the highest contrast, of whom it is told how much they make of the mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,49 +308,6 @@ class GroupSpread:
     trimmed: Mapping[str, NDArray[np.float64]]
     error: Mapping[str, NDArray[np.float64]]
     people: Mapping[str, NDArray[np.float64]]
-
-
-@dataclass(frozen=True)
-class _PeopleSummary:
-    """How the people of a group spread in their contrast of modules.
-
-    Attributes
-    ----------
-    mean, median : float
-    top_share : float
-        Of the sum of what lies above 1, the share that the people with the highest contrast, :data:`HIGHEST` of all,
-        have.
-    with_strength : float
-        Spearman's correlation of contrast and mean |FC|.
-    """
-
-    mean: float
-    median: float
-    top_share: float
-    with_strength: float
-
-
-def people_summary(people: NDArray[np.float64]) -> _PeopleSummary:
-    """Describe the contrasts of a group's people.
-
-    Parameters
-    ----------
-    people : ndarray, shape (n_people, 2)
-        Of :class:`GroupSpread`; a person without a contrast is left out.
-    """
-    from scipy.stats import spearmanr
-
-    known = people[np.isfinite(people).all(axis=1)]
-    ratios = np.sort(known[:, 0])[::-1]
-    above = np.clip(ratios - 1, 0, None)
-    top = above[: max(1, round(HIGHEST * len(above)))].sum()
-    varies = len(known) > 2 and (np.ptp(known, axis=0) > 0).all()
-    return _PeopleSummary(
-        mean=float(ratios.mean()),
-        median=float(np.median(ratios)),
-        top_share=float(top / above.sum()) if above.any() else float("nan"),
-        with_strength=float(spearmanr(known[:, 0], known[:, 1]).statistic) if varies else float("nan"),
-    )
 
 
 # Out-of-fold results of the groups a model was trained on: means, spread, and tests between groups.
@@ -529,12 +493,12 @@ def _joined_groups(own: _ResultsFolder) -> GroupResults:
     )
 
 
-def load_spread(name: str | Path) -> GroupSpread | None:
+def _load_spread(name: str | Path) -> GroupSpread | None:
     """Read how people spread around a model's group means; None for a model made before that was measured."""
     own = _ResultsFolder(name)
     card, kinds = own.card, [what.name for what in fields(GroupSpread)]
     if "readouts" in card:
-        parts = [load_spread(place) for place in own.readouts()]
+        parts = [_load_spread(place) for place in own.readouts()]
         if None in parts:
             return None
         return GroupSpread(
@@ -549,3 +513,225 @@ def load_spread(name: str | Path) -> GroupSpread | None:
     return GroupSpread(
         *({group: arrays[f"{kind}_{group}"].astype(np.float64) for group in card["groups"]} for kind in kinds)
     )
+
+
+# Models that are installed here: each is one object that knows its card, its group results and how to run it.
+#
+# What is read from a folder is kept for as long as its card is not written anew.
+
+
+# An ensemble takes tens of megabytes; cards are a few kilobytes each.
+_MOST_MODELS, _MOST_CARDS = 12, 64
+
+
+@dataclass(frozen=True, eq=False)
+class InstalledModel:
+    """A trained model; what is not in its card is read when it is first asked for.
+
+    Attributes
+    ----------
+    name : str
+        Of a shipped model, or the folder of one's own.
+    card : mapping
+    device : str
+        Where it runs.
+    """
+
+    name: str
+    card: Mapping[str, Any]
+    device: str = "auto"
+
+    @property
+    def sha256(self) -> str:
+        """Of its weights."""
+        return str(self.card["sha256"])
+
+    @cached_property
+    def identity(self) -> tuple[str, str, str]:
+        """What tells it from all other models, and from itself with another card."""
+        of_card = hashlib.sha256(json.dumps(self.card, sort_keys=True, default=str).encode()).hexdigest()
+        return self.name, self.sha256, of_card
+
+    @property
+    def simulated(self) -> bool:
+        """Whether patients of this model are simulated."""
+        return bool(self.card["simulated"])
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The groups it tells apart, controls first."""
+        return tuple(self.card["groups"])
+
+    @property
+    def n_layers(self) -> int:
+        """Number of layers."""
+        return int(self.card["preset"]["layers"])
+
+    @property
+    def n_heads(self) -> int:
+        """Number of heads in each layer."""
+        return int(self.card["preset"]["heads"])
+
+    @cached_property
+    def atlas(self) -> Atlas:
+        """The atlas it was trained on."""
+        return load_atlas(self.card["atlas"])
+
+    @cached_property
+    def cohort(self) -> Cohort:
+        """The cohort it was trained on: its subjects are not shipped, so there are none, but its atlas is known."""
+        return Cohort(self.name, (), self.atlas)
+
+    @cached_property
+    def groups(self) -> GroupResults:
+        """Results of its groups, out of fold."""
+        return load_groups(self.name)
+
+    @cached_property
+    def spread(self) -> GroupSpread | None:
+        """How people spread around the group means; None for a model made before that was measured."""
+        return _load_spread(self.name)
+
+    @property
+    def readouts(self) -> Mapping[str, tuple[str, ...]]:
+        """The groups of each cohort, controls first, where several cohorts share the network; else empty."""
+        return {one["cohort"]: tuple(one["groups"]) for one in self.card.get("readouts", ())}
+
+    def readout(self, cohort: str) -> "InstalledModel":
+        """The network with the readout of one of its cohorts: a model that can be asked about subjects."""
+        if cohort not in self.readouts:
+            raise InputError(f"Model {self.name} has no readout '{cohort}'; it has: {', '.join(self.readouts)}.")
+        return installed_model(f"{self.name}/{cohort}")
+
+    def simulates(self, groups: Sequence[str]) -> bool:
+        """Whether one of these groups is of a cohort with simulated patients."""
+        if not self.readouts:
+            return self.simulated
+        cohorts = [cohort for cohort, own in self.readouts.items() if set(own) & set(groups)]
+        return any(self.readout(cohort).simulated for cohort in cohorts)
+
+    def controls_of(self, group: str) -> str:
+        """The controls of the cohort that a group belongs to."""
+        return next((own for own in self.readouts.values() if group in own), self.group_names)[0]
+
+    def pair_with(self, group: str | None) -> tuple[str, str]:
+        """Two groups to show side by side: a group of patients, or else the first one, after its own controls."""
+        if group not in self.group_names or group is None or group == self.controls_of(group):
+            group = next(iter(self.readouts.values()), self.group_names)[1]
+        return self.controls_of(group), group
+
+    @cached_property
+    def region_weights(self) -> NDArray[np.float32] | None:
+        """How much each region counts, shape (n_members, n_regions); None where all count alike."""
+        return _load_region_weights(self.name)
+
+    @cached_property
+    def ensemble(self) -> "Ensemble":
+        """The model itself, ready to run."""
+        return load_pretrained(self.name, self.device)
+
+    def refusal(self, cohort: Cohort) -> str:
+        """Why it cannot be asked about a cohort, or nothing where it can; torch is not needed to tell."""
+        if said := other_connectivity(self.name, cohort):
+            return said
+        atlas, n_regions = cohort.atlas, self.card["n_regions"]
+        if atlas.name == self.card["atlas"] and atlas.n_regions == n_regions:
+            return "" if cohort.atlas_is_sure else unsure_atlas(cohort)
+        others = [name for name, model in installed_models().items() if model.card["atlas"] == atlas.name]
+        advice = f"Choose {listed(others, last='or')} instead." if others else "No installed model is of that atlas."
+        return (
+            f"Model {self.name} was trained on {self.atlas.title} with {n_regions} regions; cohort '{cohort.name}' is "
+            f"on {atlas.title} with {atlas.n_regions}. {advice} If only the atlas's name is wrong, set it on "
+            "the page of subjects."
+        )
+
+
+def other_connectivity(model: str, cohort: Cohort) -> str:
+    """Why a model cannot be asked about a cohort whose connectivity is not functional; nothing where it is.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    cohort : Cohort
+    """
+    if cohort.kind.functional:
+        return ""
+    kind = "structural" if cohort.given == "structural" else "neither region series nor functional connectivity"
+    return (
+        f"Model {model} was trained on correlations of fMRI signals; the matrices of cohort '{cohort.name}' are "
+        f"{kind}, of which it can say nothing. If they are such correlations, choose functional as their kind of "
+        "connectivity."
+    )
+
+
+def unsure_atlas(cohort: Cohort) -> str:
+    """Say that nothing but the number of regions tells the atlas of a cohort, which is not enough for a prediction."""
+    return (
+        f"These {cohort.atlas.n_regions} regions were taken for those of {cohort.atlas.title} by {ATLAS_BY_COUNT}. A "
+        "model predicts only where the atlas is sure: confirm it, or choose the right one on the page of subjects."
+    )
+
+
+def installed_model(name: str) -> InstalledModel:
+    """A model by its name, or one's own by its folder."""
+    folder = model_folder(name)
+    return _model(name, folder, _edition(folder))
+
+
+def installed_models() -> dict[str, InstalledModel]:
+    """Every shipped model that can be used, by its name."""
+    return {name: one for name, one in _shipped().items() if isinstance(one, InstalledModel)}
+
+
+def unusable_models() -> dict[str, str]:
+    """Folders of models that cannot be used, and why."""
+    return {name: one for name, one in _shipped().items() if isinstance(one, str)}
+
+
+def fitting_model(cohort: Cohort, models: Mapping[str, InstalledModel]) -> str:
+    """The name of the model that knows the cohort's atlas and most of its groups, or an empty one.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    models : mapping of str to InstalledModel
+        Those of :func:`installed_models`.
+    """
+    sizes = set(cohort.group_sizes)
+    known = {name: set(map(kind_of_group, model.group_names)) for name, model in models.items()}
+    fits = {
+        name: len(sizes & known[name]) - len(known[name] - sizes) / 10
+        for name, model in models.items()
+        if model.card["atlas"] == cohort.atlas.name
+    }
+    return max(fits, key=lambda name: fits[name], default="")
+
+
+def _shipped() -> dict[str, InstalledModel | str]:
+    """Every shipped model by its name, or why it cannot be used."""
+    folder = pretrained_folder()
+    found: dict[str, InstalledModel | str] = {}
+    for name in pretrained_names():
+        try:
+            model = _model(name, folder / name, _edition(folder / name))
+            load_atlas(model.card["atlas"])
+            found[name] = model
+        except InputError as error:
+            found[name] = str(error)
+    return found
+
+
+def _edition(folder: Path) -> int:
+    """When a model's card was written: one that was trained anew is another."""
+    return (folder / CARD).stat().st_mtime_ns
+
+
+@lru_cache(_MOST_MODELS)
+def _model(name: str, folder: Path, edition: int) -> InstalledModel:
+    return InstalledModel(name, _card(name, folder, edition))
+
+
+@lru_cache(_MOST_CARDS)
+def _card(name: str, folder: Path, edition: int) -> dict[str, Any]:
+    return load_card(name)

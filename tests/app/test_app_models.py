@@ -37,7 +37,7 @@ from biobgt.figures.models import HERE, PAPER
 from biobgt.model import pretrained
 from biobgt.model.attention import network_table
 from biobgt.model.benchmark.systems import benchmark_systems
-from biobgt.model.pretrained import load_pretrained, load_region_weights, pretrained_folder
+from biobgt.model.pretrained import _load_region_weights, load_pretrained, pretrained_folder
 from biobgt.training.tables import PAPER_MARK
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
@@ -117,7 +117,7 @@ def test_reliability_and_roc_are_of_out_of_fold_probabilities(look_at, groups) -
 
 def test_networks_stand_in_the_order_of_their_weights(look_at, folder) -> None:
     shown = table_with(look_at("models"), "Over members")
-    weights = load_region_weights(folder / "abide-cc200")
+    weights = _load_region_weights(folder / "abide-cc200")
     table = network_table(weights, load_atlas("cc200").labelling("dosenbach"))
     assert [as_shown(name) for name in shown.index] == table["Network"].tolist()
     assert [as_shown(text) for text in shown["Weight"]] == table["Weight"].tolist()

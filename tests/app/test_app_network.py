@@ -9,7 +9,7 @@ from tiny_models import write_tiny_network
 
 from biobgt.data.simulate import demo_cohort
 from biobgt.model import pretrained
-from biobgt.model.pretrained import load_card, load_groups, load_pretrained, load_spread
+from biobgt.model.pretrained import _load_spread, load_card, load_groups, load_pretrained
 
 NETWORK = "two-aal90"
 
@@ -62,7 +62,7 @@ def test_controls_come_first_and_disorders_beside_their_own(open_page) -> None:
 
 def test_median_maps_and_standard_errors_are_a_choice(open_page) -> None:
     page = open_page("attention", attention_order="atlas", attention_average="median", difference_unit="errors")
-    spread = load_spread(NETWORK)
+    spread = _load_spread(NETWORK)
     assert spread is not None
     first = array(heatmaps(figure(page, f"attention_{NETWORK}"))[0]["z"])
     np.testing.assert_allclose(first, spread.median["NC (ABIDE)"], rtol=1e-4)

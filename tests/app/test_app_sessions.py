@@ -24,8 +24,8 @@ from biobgt.hubs import agreement, region, table
 from biobgt.hubs.entanglement import Spectra
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
-from biobgt.model import installed, pretrained
-from biobgt.model.installed import InstalledModel
+from biobgt.model import pretrained
+from biobgt.model.pretrained import InstalledModel
 from biobgt.modules import compare as difference
 from biobgt.modules import louvain
 from biobgt.modules import structure as finding
@@ -54,10 +54,10 @@ COMPUTING = (
     (difference, "group_module_difference"),
     (finding, "modularity_test"),
     (finding, "small_world"),
-    (installed, "load_card"),
-    (installed, "load_groups"),
-    (installed, "load_region_weights"),
-    (installed, "load_pretrained"),
+    (pretrained, "load_card"),
+    (pretrained, "load_groups"),
+    (pretrained, "_load_region_weights"),
+    (pretrained, "load_pretrained"),
     (means, "louvain_labels"),
     (making, "make_files"),
 )
@@ -147,7 +147,7 @@ def _model_list() -> None:
     """A page that names the models; Streamlit runs its source, so that it imports for itself."""
     import streamlit
 
-    from biobgt.model.installed import installed_models
+    from biobgt.model.pretrained import installed_models
 
     streamlit.text(" ".join(installed_models()))
 

@@ -23,7 +23,7 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures
 from biobgt.figures.screen import draw_on_screen
 from biobgt.model.inputs import correlations
-from biobgt.model.installed import other_connectivity
+from biobgt.model.pretrained import other_connectivity
 from biobgt.readers import ReadOptions, read_cohort
 from biobgt.readers.project import open_project, save_project
 from biobgt.results.autosave import Copies

@@ -49,7 +49,7 @@ from biobgt.figures.register import all_figures
 from biobgt.figures.screen import draw_on_screen
 from biobgt.figures.screen_brain import _cortex_mesh, _name_offsets, _region_names, _side_names
 from biobgt.figures.screen_brain import _on_screen as seen_at
-from biobgt.model.installed import installed_model
+from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
 
 REGIONS = ("A", "<b>B</b>", "C", "D")

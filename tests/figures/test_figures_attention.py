@@ -31,9 +31,8 @@ from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import PAGE_WIDTH, height_by_width
-from biobgt.model.attention import BesideConnectivity, block_tests
-from biobgt.model.installed import installed_model
-from biobgt.model.pretrained import people_summary
+from biobgt.model.attention import BesideConnectivity, block_tests, people_summary
+from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
 
 ATLAS = Atlas("toy", "a toy", ("A", "B", "C", "D"), labels={"dosenbach": ("x", "y", "x", None)})

@@ -12,7 +12,7 @@ from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import _benchmark_panel, benchmark_results
 from biobgt.figures.register import NoOptions
 from biobgt.model.benchmark.systems import benchmark_systems
-from biobgt.model.installed import installed_model
+from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
 from biobgt.training.metrics import METRICS
 from biobgt.training.tables import FEWEST_SPLITS, PAPER_MARK, BenchmarkTables, impossible_words

@@ -26,7 +26,7 @@ from biobgt.figures.models import (
     subject_probability,
 )
 from biobgt.figures.register import NoOptions, all_figures
-from biobgt.model.installed import installed_model
+from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
 
 CURVES = {"AD against NC": pd.DataFrame({"false_positive_rate": [0, 0.5, 1], "true_positive_rate": [0, 0.8, 1]})}

@@ -20,7 +20,7 @@ from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.paper import pen
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import _compact, draw_on_screen
-from biobgt.model.installed import installed_model, installed_models
+from biobgt.model.pretrained import installed_model, installed_models
 from biobgt.results.measured import Measured
 
 STYLE = PaperStyle(dpi=72)

@@ -20,10 +20,10 @@ from biobgt.model.attention import (
     select_attention,
 )
 from biobgt.model.pretrained import (
+    _load_region_weights,
     _n_members,
     load_card,
     load_groups,
-    load_region_weights,
     model_folder,
     pretrained_names,
 )
@@ -180,7 +180,7 @@ def test_a_network_has_the_mean_of_its_regions_and_the_range_of_members() -> Non
 
 @pytest.mark.parametrize("name", pretrained_names())
 def test_weights_are_read_as_they_are_stored(name: str) -> None:
-    weights, stored = load_region_weights(name), load_file(model_folder(name) / "model.safetensors")
+    weights, stored = _load_region_weights(name), load_file(model_folder(name) / "model.safetensors")
     assert weights is not None
     assert weights.shape == (_n_members(load_card(name)), load_card(name)["n_regions"])
     np.testing.assert_array_equal(weights[3], stored["member3.region_weight"].numpy())

@@ -27,7 +27,7 @@ from biobgt.model import load_card, load_groups, load_pretrained
 from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import choose_device
-from biobgt.model.pretrained import load_region_weights
+from biobgt.model.pretrained import _load_region_weights
 
 PRESET = small("best", layers=2)
 MEASURED = {"value": 0.5, "low": 0.4, "high": 0.6}
@@ -137,7 +137,7 @@ def _change_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], ob
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-@pytest.mark.parametrize("load", [load_pretrained, load_region_weights])
+@pytest.mark.parametrize("load", [load_pretrained, _load_region_weights])
 def test_weights_that_are_no_finite_numbers_are_refused(
     folder: Path, load: Callable[[Path], Any], value: float
 ) -> None:
@@ -163,7 +163,7 @@ def _to_bfloat16(folder: Path) -> None:
 def test_weights_of_regions_that_cannot_be_read_are_a_sentence(folder: Path, damage) -> None:
     damage(folder)
     with pytest.raises(InputError, match="missing or damaged"):
-        load_region_weights(folder)
+        _load_region_weights(folder)
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ from biobgt.hubs.measures import HUB_MEASURES, HubMeasure, HubOptions
 from biobgt.hubs.table import MeasuresWithoutGamma
 from biobgt.model import pretrained
 from biobgt.model.inputs import prepare
-from biobgt.model.installed import installed_model
 from biobgt.model.presets import preset_named
+from biobgt.model.pretrained import installed_model
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured
 from biobgt.results.store import FolderStore, _decoded, _encoded, _from_bytes, _to_bytes

@@ -21,8 +21,15 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
 from biobgt.figures.which_model import ChosenModelOptions
 from biobgt.model.benchmark.systems import BASELINES
-from biobgt.model.installed import InstalledModel, installed_model
-from biobgt.model.pretrained import CARD, is_doubtful, load_card, load_groups, pretrained_folder
+from biobgt.model.pretrained import (
+    CARD,
+    InstalledModel,
+    installed_model,
+    is_doubtful,
+    load_card,
+    load_groups,
+    pretrained_folder,
+)
 from biobgt.training.card_text import CardText, observed_share, share_below
 from biobgt.training.cards import _limits, _write_tests
 from biobgt.training.metrics import classification_metrics

@@ -15,7 +15,7 @@ from biobgt.export import FigureRequest
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure
 from biobgt.figures.screen import ScreenHeight, height_by_width, page_contents, plotly_figure
-from biobgt.model.installed import InstalledModel
+from biobgt.model.pretrained import InstalledModel
 from biobgt.results.measured import Measured
 from session.exports import add_to_export, figure_request, is_in_export
 from session.view import GLASS, View, brain_kind, measured_model

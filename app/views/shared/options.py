@@ -17,7 +17,7 @@ from biobgt import Cohort
 from biobgt.base.options import LARGEST_SEED, Option, Options, Plain
 from biobgt.base.wording import counted
 from biobgt.data.edits import confirm_atlas
-from biobgt.model.installed import InstalledModel, unsure_atlas
+from biobgt.model.pretrained import InstalledModel, unsure_atlas
 from session.cohorts import change_own_cohort
 from session.view import ModelPageOptions, View, for_widget, from_widget, usable
 from views.shared.widgets import escape_markdown

@@ -13,7 +13,7 @@ from biobgt.base.references import cited, in_brackets, sorted_terms
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.graph import LEVELS, ConnectivityKind, ThresholdRule, levels_of
 from biobgt.data.simulate import DEMO_COHORTS
-from biobgt.model.installed import fitting_model, installed_models
+from biobgt.model.pretrained import fitting_model, installed_models
 from session.cohorts import DEFAULT_COHORT, OWN, load, own_cohort
 from session.link import Link, link_of, read_link, write_address
 from session.view import (
