@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import h5py
@@ -43,10 +43,6 @@ def _text(separator: str, *, header: bool) -> Writer:
     return write
 
 
-def _npy(path: Path, rng: np.random.Generator) -> None:
-    np.save(path, series(rng))
-
-
 def _npz(path: Path, rng: np.random.Generator) -> None:
     two = np.concatenate([series(rng), series(rng)])
     choices: list[dict[str, object]] = [
@@ -72,10 +68,16 @@ def _mat5(path: Path, rng: np.random.Generator) -> None:
     scipy.io.savemat(path, choices[rng.integers(4)], do_compression=rng.random() < 0.5)
 
 
-def _mat73(path: Path, rng: np.random.Generator) -> None:
+def save_mat73(path: Path, values: np.ndarray) -> None:
+    """Write as MATLAB 7.3 does: HDF5 behind a 512-byte text block, arrays transposed."""
     with h5py.File(path, "w", userblock_size=512) as file:
-        file["data"] = series(rng).T
+        file["data"] = np.asarray(values).T
         file["data"].attrs["MATLAB_class"] = np.bytes_("double")
+    with_userblock(path)
+
+
+def with_userblock(path: Path) -> None:
+    """Make a MATLAB 7.3 file of it."""
     with path.open("r+b") as stream:
         stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(128))
 
@@ -136,33 +138,41 @@ def _project(path: Path, rng: np.random.Generator) -> None:
     save_project(Cohort("fuzz", subjects, atlas()), ConnectomeSettings(), {"gamma": 0.5}, path)
 
 
-_LEFT = "CIFTI_STRUCTURE_CORTEX_LEFT"
+LEFT = "CIFTI_STRUCTURE_CORTEX_LEFT"
 _N_VERTICES = 32492
+
+
+def parcels(names: Sequence[str]) -> cifti2.ParcelsAxis:
+    """Parcels that are vertices of the left cortex, ten each."""
+    vertices = [{LEFT: np.arange(10 * i, 10 * i + 10)} for i in range(len(names))]
+    return cifti2.ParcelsAxis(names, [np.zeros((0, 3), int)] * len(names), vertices, nvertices={LEFT: _N_VERTICES})
+
+
+def cortex(vertices: np.ndarray, structure: str = LEFT) -> cifti2.BrainModelAxis:
+    """Grayordinates: some vertices of a hemisphere."""
+    return cifti2.BrainModelAxis.from_surface(vertices, _N_VERTICES, name=structure)
+
+
+def save_cifti(values: np.ndarray, axes: Sequence[cifti2.Axis], path: Path) -> Path:
+    nibabel.save(cifti2.Cifti2Image(values.astype(np.float32), header=axes), path)
+    return path
 
 
 def _cifti(path: Path, rng: np.random.Generator) -> None:
     """Parcels, or vertices, over time; parcels by parcels where the name says so."""
-    vertices = [{_LEFT: np.array([i])} for i in range(N_REGIONS)]
-    no_voxels = [np.zeros((0, 3), int)] * N_REGIONS
-    parcels = cifti2.ParcelsAxis(list(atlas().regions), no_voxels, vertices, nvertices={_LEFT: _N_VERTICES})
-    time = cifti2.SeriesAxis(0, 2.0, N_TIMEPOINTS)
-    values, axes = series(rng), (time, parcels)
+    regions = parcels(atlas().regions)
     if path.name.endswith(".pconn.nii"):
-        values, axes = np.corrcoef(values.T), (parcels, parcels)
-    elif path.name.endswith(".dtseries.nii"):
-        axes = (time, _vertices())
-    nibabel.save(cifti2.Cifti2Image(values.astype(np.float32), header=axes), path)
+        save_cifti(np.corrcoef(series(rng).T), (regions, regions), path)
+    else:
+        other = cortex(np.arange(N_REGIONS)) if path.name.endswith(".dtseries.nii") else regions
+        save_cifti(series(rng), (cifti2.SeriesAxis(0, 2.0, N_TIMEPOINTS), other), path)
 
 
 def cifti_labels(path: Path) -> None:
     """One parcel per vertex of a dense series."""
     table = {i + 1: (name, (1, 0, 0, 1)) for i, name in enumerate(atlas().regions)}
-    axes = (cifti2.LabelAxis(["parcels"], [{0: ("???", (0, 0, 0, 0)), **table}]), _vertices())
-    nibabel.save(cifti2.Cifti2Image(np.arange(1, N_REGIONS + 1, dtype=np.float32)[None], header=axes), path)
-
-
-def _vertices() -> cifti2.BrainModelAxis:
-    return cifti2.BrainModelAxis.from_surface(np.arange(N_REGIONS), _N_VERTICES, name=_LEFT)
+    labels = cifti2.LabelAxis(["parcels"], [{0: ("???", (0, 0, 0, 0)), **table}])
+    save_cifti(np.arange(1, N_REGIONS + 1)[None], (labels, cortex(np.arange(N_REGIONS))), path)
 
 
 def _gifti(path: Path, rng: np.random.Generator) -> None:
@@ -176,20 +186,26 @@ def _gifti(path: Path, rng: np.random.Generator) -> None:
 
 def surface_labels(path: Path, _: np.random.Generator | None = None) -> None:
     """One label per vertex."""
+    save_gifti_labels(range(1, N_REGIONS + 1), dict(enumerate(atlas().regions, start=1)), path)
+
+
+def save_gifti_labels(keys: Sequence[int], names: Mapping[int, str], path: Path) -> Path:
+    """Write the label of each vertex, and the names of labels."""
     table = gifti.GiftiLabelTable()
-    for i, name in enumerate(atlas().regions, start=1):
-        label = gifti.GiftiLabel(key=i, red=1.0, green=0.0, blue=0.0, alpha=1.0)
+    for key, name in names.items():
+        label = gifti.GiftiLabel(key=key, red=1.0, green=0.0, blue=0.0, alpha=1.0)
         label.label = name
         table.labels.append(label)
-    numbers = gifti.GiftiDataArray(np.arange(1, N_REGIONS + 1, dtype=np.int32), intent="NIFTI_INTENT_LABEL")
-    nibabel.save(gifti.GiftiImage(darrays=[numbers], labeltable=table), path)
+    array = gifti.GiftiDataArray(np.asarray(keys, np.int32), intent="NIFTI_INTENT_LABEL")
+    nibabel.save(gifti.GiftiImage(darrays=[array], labeltable=table), path)
+    return path
 
 
 FORMATS: Mapping[str, Writer] = {
-    "npy": _npy,
+    "npy": lambda path, rng: np.save(path, series(rng)),
     "npz": _npz,
     "mat5.mat": _mat5,
-    "mat73.mat": _mat73,
+    "mat73.mat": lambda path, rng: save_mat73(path, series(rng)),
     "h5": _hdf5,
     "nii": _image,
     "nii.gz": _image,

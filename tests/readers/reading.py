@@ -11,6 +11,7 @@ import openpyxl
 import pytest
 
 from biobgt import ChoiceNeeded, Cohort, InputError, read_cohort
+from biobgt.data.atlas import numbered_atlas
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 
@@ -37,6 +38,14 @@ def save_table(path: Path, n_regions: int = 3, seed: int = 0) -> Path:
     """Write a subject of twenty time points, without names."""
     np.savetxt(path, np.random.default_rng(seed).standard_normal((20, n_regions)), "%.4f", ",")
     return path
+
+
+def read_beside_a_good_one(folder: Path) -> Cohort:
+    """Read a folder as a cohort of one good subject, whatever becomes of the other files in it."""
+    save_table(folder / "s1.csv")
+    cohort = read_cohort(folder, atlas=numbered_atlas(3))
+    assert cohort.ids == ("s1",)
+    return cohort
 
 
 def as_text(values: np.ndarray, separator: str = ",") -> str:

@@ -19,20 +19,13 @@ from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.data.atlas import numbered_atlas
 from biobgt.readers.formats import ReadOptions, read_file
 from biobgt.readers.project import open_project
+from tests.fuzz.corpus import save_mat73, with_userblock
 
 COHORT = {"series": np.ones((8, 3)), "n_timepoints": [4, 4]}
 
 
 def read(path, **how):
     return read_file(path, ReadOptions(**how))
-
-
-def save_mat73(path, values):
-    """Write as MATLAB 7.3 does: HDF5 behind a 512-byte text block, arrays transposed."""
-    with h5py.File(path, "w", userblock_size=512) as file:
-        file["data"] = np.asarray(values).T
-        file["data"].attrs["MATLAB_class"] = np.bytes_("double")
-    with_userblock(path)
 
 
 def save_hdf5(path, values, name="group/data"):
@@ -326,12 +319,6 @@ def secret(tmp_path):
     path.parent.mkdir()
     path.write_bytes(b"root:x:0:0:secret of the server:/root:/bin/sh\n" * 40)
     return path
-
-
-def with_userblock(path):
-    """Make a MATLAB 7.3 file of it."""
-    with path.open("r+b") as file:
-        file.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(128))
 
 
 @pytest.mark.parametrize("name", ["x.h5", "x.mat"])

@@ -8,7 +8,7 @@ import nibabel
 import numpy as np
 import pytest
 from nibabel import cifti2
-from nibabel.gifti import GiftiDataArray, GiftiImage, GiftiLabel, GiftiLabelTable, GiftiMetaData
+from nibabel.gifti import GiftiDataArray, GiftiImage, GiftiMetaData
 from reading import as_text, refused
 
 from biobgt import load_atlas, read_cohort
@@ -16,26 +16,9 @@ from biobgt.base.limits import Limits, _variable_of
 from biobgt.data.atlas import BUNDLED
 from biobgt.readers import ImageOptions, ReadOptions, foreign_images
 from biobgt.readers.formats import file_of_other_side, side_of
+from tests.fuzz.corpus import cortex, parcels, save_cifti, save_gifti_labels
 
-LEFT, RIGHT = "CIFTI_STRUCTURE_CORTEX_LEFT", "CIFTI_STRUCTURE_CORTEX_RIGHT"
 TABLE = {0: ("???", (0, 0, 0, 0)), 1: ("a", (1, 0, 0, 1)), 2: ("b", (1, 0, 0, 1))}
-
-
-def parcels(names):
-    """A parcel axis whose parcels are vertices of the left cortex, ten each."""
-    vertices = [{LEFT: np.arange(10 * i, 10 * i + 10)} for i in range(len(names))]
-    no_voxels = [np.zeros((0, 3), int)] * len(names)
-    return cifti2.ParcelsAxis(names, no_voxels, vertices, nvertices={LEFT: 32492})
-
-
-def cortex(n, *, structure=LEFT, keep=None):
-    """Grayordinates of the first vertices of a hemisphere, or of some of them."""
-    return cifti2.BrainModelAxis.from_surface(np.arange(n) if keep is None else keep, 32492, name=structure)
-
-
-def save(values, axes, path):
-    nibabel.save(cifti2.Cifti2Image(values.astype(np.float32), header=axes), path)
-    return path
 
 
 def by_labels(labels, **image):
@@ -47,7 +30,7 @@ def test_series_of_parcels_in_hcps_order(tmp_path, rng):
     hcp = load_atlas("glasser360_hcp")
     names = [f"{name[-1]}_{name[:-2]}_ROI" for name in hcp.regions]
     values = rng.standard_normal((30, 360))
-    save(values, (cifti2.SeriesAxis(0, 0.72, 30), parcels(names)), tmp_path / "100307_rest.ptseries.nii")
+    save_cifti(values, (cifti2.SeriesAxis(0, 0.72, 30), parcels(names)), tmp_path / "100307_rest.ptseries.nii")
     cohort = read_cohort(tmp_path)
     (subject,) = cohort.subjects
     assert (subject.id, subject.tr) == ("100307_rest", pytest.approx(0.72))
@@ -60,7 +43,7 @@ def test_connectivity_of_parcels_in_xcpds_layout(tmp_path, rng):
     matrix = np.corrcoef(rng.standard_normal((156, 300)))
     axis = parcels(list(atlas.regions))
     name = "sub-01_task-rest_space-fsLR_seg-4S156Parcels_den-91k_stat-pearsoncorrelation_boldmap.pconn.nii"
-    save(matrix, (axis, axis), tmp_path / name)
+    save_cifti(matrix, (axis, axis), tmp_path / name)
     cohort = read_cohort(tmp_path)
     assert cohort.atlas is atlas
     assert cohort.atlas_decided_by == "the BIDS entity seg-4S156Parcels and the region names"
@@ -72,7 +55,7 @@ def test_tables_come_before_files_of_parcels_of_the_same_subject(tmp_path, rng):
     regions, values = load_atlas("4s156").regions, rng.standard_normal((20, 156))
     stem = tmp_path / "sub-01_task-rest_space-fsLR_seg-4S156Parcels_stat-mean_timeseries"
     stem.with_suffix(".tsv").write_text("\t".join(regions) + "\n" + as_text(values, "\t"))
-    save(values, (cifti2.SeriesAxis(0, 2, 20), parcels(regions)), stem.with_suffix(".ptseries.nii"))
+    save_cifti(values, (cifti2.SeriesAxis(0, 2, 20), parcels(regions)), stem.with_suffix(".ptseries.nii"))
     cohort = read_cohort(tmp_path)
     assert cohort.ids == ("sub-01",)
     assert cohort["sub-01"].source.reader == "tsv"
@@ -81,13 +64,13 @@ def test_tables_come_before_files_of_parcels_of_the_same_subject(tmp_path, rng):
 
 def test_a_dense_series_takes_its_parcels_from_a_label_file(tmp_path, rng):
     """Vertices are matched by number: the series leaves out some that the label file has."""
-    labelled, measured = cortex(60), cortex(0, keep=np.arange(5, 55))
+    labelled, measured = cortex(np.arange(60)), cortex(np.arange(5, 55))
     keys = np.repeat([0, 3, 1, 2, 4, 9], 10)  # 9 has no row in the table of labels, 0 is no region
     table = {0: ("???", (0, 0, 0, 0))} | {key: (f"P{key}", (1, 0, 0, 1)) for key in (1, 2, 3, 4, 5)}
     labels = cifti2.LabelAxis(["parcels"], [table])
-    save(keys[None], (labels, labelled), tmp_path / "mine.dlabel.nii")
+    save_cifti(keys[None], (labels, labelled), tmp_path / "mine.dlabel.nii")
     values = rng.standard_normal((25, 50))
-    path = save(values, (cifti2.SeriesAxis(0, 2, 25), measured), tmp_path / "s1.dtseries.nii")
+    path = save_cifti(values, (cifti2.SeriesAxis(0, 2, 25), measured), tmp_path / "s1.dtseries.nii")
     cohort = read_cohort(path, options=by_labels(tmp_path / "mine.dlabel.nii"))
     assert cohort.atlas.regions == ("P1", "P2", "P3", "P4", "P5")
     own = keys[5:55]
@@ -99,12 +82,12 @@ def test_a_dense_series_takes_its_parcels_from_a_label_file(tmp_path, rng):
 
 def test_another_mesh_a_cut_file_and_a_plain_image_are_sentences(tmp_path, rng):
     series = cifti2.SeriesAxis(0, 2, 25)
-    path = save(rng.standard_normal((25, 50)), (series, cortex(50)), tmp_path / "s1.dtseries.nii")
-    other = cifti2.LabelAxis(["right"], [TABLE]), cortex(50, structure=RIGHT)
-    save(np.repeat([[1, 2]], 25, axis=1), other, tmp_path / "right.dlabel.nii")
+    path = save_cifti(rng.standard_normal((25, 50)), (series, cortex(np.arange(50))), tmp_path / "s1.dtseries.nii")
+    other = cifti2.LabelAxis(["right"], [TABLE]), cortex(np.arange(50), "CIFTI_STRUCTURE_CORTEX_RIGHT")
+    save_cifti(np.repeat([[1, 2]], 25, axis=1), other, tmp_path / "right.dlabel.nii")
     how = by_labels(tmp_path / "right.dlabel.nii")
     refused("No grayordinate of the series is in the label file", read_cohort, path, options=how)
-    parcelled = save(rng.standard_normal((25, 4)), (series, parcels(list("abcd"))), tmp_path / "s2.ptseries.nii")
+    parcelled = save_cifti(rng.standard_normal((25, 4)), (series, parcels(list("abcd"))), tmp_path / "s2.ptseries.nii")
     parcelled.write_bytes(parcelled.read_bytes()[:-200])
     refused("cut off", read_cohort, parcelled)
     plain = nibabel.Nifti1Image(np.zeros((2, 2, 2), np.float32), np.eye(4))
@@ -126,17 +109,6 @@ def save_series(values, path, *, structure=None, as_table=False):
     return path
 
 
-def save_labels(keys, names, path):
-    table = GiftiLabelTable()
-    for key, name in names.items():
-        label = GiftiLabel(key=key, red=1.0, green=0.0, blue=0.0, alpha=1.0)
-        label.label = name
-        table.labels.append(label)
-    array = GiftiDataArray(np.asarray(keys, np.int32), intent="NIFTI_INTENT_LABEL")
-    nibabel.save(GiftiImage(darrays=[array], labeltable=table), path)
-    return path
-
-
 def names_of(side):
     """Both tables have the same names, as FreeSurfer's have; 7 is the medial wall and 9 is carried by nobody."""
     return {0: "???", 1: "cuneus", 2: "insula", 3: "fusiform", 7: f"{side}_Medial_wall", 9: "unused"}
@@ -149,7 +121,7 @@ def recording(tmp_path, rng):
     for side, series in values.items():
         series[:, KEYS == 0] = np.nan
         save_series(series, tmp_path / f"sub-01_task-rest_hemi-{side}_space-fsaverage5_bold.func.gii")
-        save_labels(KEYS, names_of(side), tmp_path / f"hemi-{side}_dseg.label.gii")
+        save_gifti_labels(KEYS, names_of(side), tmp_path / f"hemi-{side}_dseg.label.gii")
     return tmp_path, values
 
 
@@ -218,7 +190,7 @@ def test_names_of_freesurfers_labels_are_desikans(tmp_path, rng):
     values = rng.standard_normal((12, len(labels)))
     for side, numbers, part in zip("LR", np.split(labels, 2), np.split(values, 2, axis=1), strict=True):
         names = {0: "unknown"} | {i: spelt[atlas.regions[i - 1]] for i in np.unique(numbers) if i}
-        save_labels(numbers, names, tmp_path / f"{side.lower()}h.aparc.label.gii")
+        save_gifti_labels(numbers, names, tmp_path / f"{side.lower()}h.aparc.label.gii")
         save_series(part, tmp_path / f"{side.lower()}h.s1.func.gii")
     cohort = read_cohort(tmp_path)
     assert (cohort.ids, cohort.atlas.name) == (("s1",), "desikan68")
@@ -256,14 +228,14 @@ def test_what_is_missing_or_does_not_fit_is_a_sentence(recording, rng):
     unusable("says that it is of CortexLeft")
     save_series(values["R"][:, :50], right)
     unusable("has 50 vertices and its labels have 60")
-    save_labels(KEYS, {1: "a", 2: "b"}, folder / "hemi-R_dseg.label.gii")
+    save_gifti_labels(KEYS, {1: "a", 2: "b"}, folder / "hemi-R_dseg.label.gii")
     unusable("vertices carry the label 3, which the label table does not name")
-    save_labels(KEYS, {1: "a", 2: "a", 3: "c", 7: "d"}, folder / "hemi-R_dseg.label.gii")
+    save_gifti_labels(KEYS, {1: "a", 2: "a", 3: "c", 7: "d"}, folder / "hemi-R_dseg.label.gii")
     unusable("the name 'a' stands twice in the label table")
     unusable(r"'x\.nii' is no label file of vertices", labels=folder / "x.nii")
     (folder / "hemi-R_dseg.label.gii").unlink()
     unusable("is of the left hemisphere, and the one of the other hemisphere does not lie beside it")
-    save_labels(KEYS, names_of("L"), folder / "lh.other.label.gii")
+    save_gifti_labels(KEYS, names_of("L"), folder / "lh.other.label.gii")
     unusable(r"Several label files lie beside it: hemi-L_dseg\.label\.gii, lh\.other\.label\.gii")
     for label in folder.glob("*.label.gii"):
         label.unlink()
@@ -279,7 +251,7 @@ def regions_of(path, labels, **limits):
 @pytest.fixture
 def one_file(tmp_path, rng):
     path = save_series(rng.standard_normal((5, N)), tmp_path / "s.func.gii")
-    return path, save_labels(KEYS, names_of("L"), tmp_path / "s.label.gii")
+    return path, save_gifti_labels(KEYS, names_of("L"), tmp_path / "s.label.gii")
 
 
 NAMED = b'ExternalFileName="secret.bin"'
@@ -327,7 +299,7 @@ def test_limits_hold(one_file, limit, most, words):
 def test_a_table_of_very_many_labels_is_refused_before_its_names_are_compared(tmp_path, rng):
     keys = np.arange(1, 2_001, dtype=np.int32)
     path = save_series(rng.standard_normal((3, 2_000)), tmp_path / "s.func.gii")
-    labels = save_labels(keys, {key: f"r{min(key, 1_999)}" for key in keys.tolist()}, tmp_path / "s.label.gii")
+    labels = save_gifti_labels(keys, {key: f"r{min(key, 1_999)}" for key in keys.tolist()}, tmp_path / "s.label.gii")
     refused(r"'s\.label\.gii' has 2,000 regions; at most 1,200", regions_of, path, labels)
     refused("the name 'r1999' stands twice", regions_of, path, labels, regions=2_000)
 
@@ -336,7 +308,7 @@ def test_labels_of_any_number_take_no_memory_for_those_between(tmp_path, rng):
     """FreeSurfer numbers labels by their colours; a table up to the largest one here would take 16 GB."""
     keys = np.array([0, 5, 5, 2**31 - 1, -3, 70_000], dtype=np.int32)
     path = save_series(values := rng.standard_normal((4, 6)), tmp_path / "s.func.gii")
-    labels = save_labels(keys, {5: "a", 2**31 - 1: "b", 70_000: "unknown"}, tmp_path / "s.label.gii")
+    labels = save_gifti_labels(keys, {5: "a", 2**31 - 1: "b", 70_000: "unknown"}, tmp_path / "s.label.gii")
     answer, means_of = regions_of(path, labels)
     assert answer["names"] == ["a", "b"]
     assert answer["used"]["labels that are no region"] == "unknown"
@@ -350,7 +322,7 @@ OFFSET, XML = 168, 544  # where a NIfTI-2 header says where the numbers begin, a
 def parcelled(tmp_path, rng):
     """Thirty time points of twenty parcels."""
     axes = (cifti2.SeriesAxis(0, 2, 30), parcels([f"region {i}" for i in range(20)]))
-    return save(rng.standard_normal((30, 20)), axes, tmp_path / "s.ptseries.nii")
+    return save_cifti(rng.standard_normal((30, 20)), axes, tmp_path / "s.ptseries.nii")
 
 
 def with_xml(path, xml):
@@ -441,10 +413,10 @@ def test_a_file_beyond_a_limit_is_refused_before_its_numbers_are_read(parcelled,
 def test_a_dense_series_is_averaged_in_parts(tmp_path, rng, monkeypatch, turned):
     monkeypatch.setattr(foreign_images, "_AT_ONCE", 7 * 50)
     keys = rng.integers(0, 3, (1, 50))
-    save(keys, (cifti2.LabelAxis(["x"], [TABLE]), cortex(50)), tmp_path / "x.dlabel.nii")
+    save_cifti(keys, (cifti2.LabelAxis(["x"], [TABLE]), cortex(np.arange(50))), tmp_path / "x.dlabel.nii")
     values = rng.standard_normal((25, 50)).astype(np.float32)
-    axes = (cifti2.SeriesAxis(0, 2, 25), cortex(50))
-    path = save(*((values.T, axes[::-1]) if turned else (values, axes)), tmp_path / "s.dtseries.nii")
+    axes = (cifti2.SeriesAxis(0, 2, 25), cortex(np.arange(50)))
+    path = save_cifti(*((values.T, axes[::-1]) if turned else (values, axes)), tmp_path / "s.dtseries.nii")
     about, means = foreign_images.read_cifti(path, {"labels": str(tmp_path / "x.dlabel.nii")}, Limits(cells=60))
     expected = np.column_stack([values[:, keys[0] == key].mean(axis=1, dtype=float) for key in (1, 2)])
     np.testing.assert_allclose(means, expected, rtol=1e-12, atol=1e-15)

@@ -1,5 +1,6 @@
 """Tables, workbooks and atlases made to do harm are refused in a sentence, and quickly."""
 
+import datetime
 import io
 import re
 import zipfile
@@ -7,11 +8,12 @@ import zipfile
 import numpy as np
 import openpyxl
 import pytest
-from reading import as_text, reasons, refused, save_table, workbook
+from reading import as_text, read_beside_a_good_one, reasons, refused, save_table, workbook, zipped
 
 from biobgt import InputError, ReadOptions, load_atlas, read_cohort
+from biobgt.base.errors import ReaderFault
 from biobgt.base.limits import Limits
-from biobgt.data.atlas import numbered_atlas
+from biobgt.readers import cohort as subject_files
 from biobgt.readers import foreign_tables as workbook_cells
 from biobgt.readers import read_atlas, read_phenotypes
 from biobgt.readers import tables as workbooks
@@ -24,16 +26,16 @@ SHARED_STRINGS = (
 )
 SHEET = f'<worksheet xmlns="{MAIN}"><sheetData>%s</sheetData></worksheet>'
 SHEET_1, WORKBOOK, STYLES = "xl/worksheets/sheet1.xml", "xl/workbook.xml", "xl/styles.xml"
+CONTENT_TYPES = "[Content_Types].xml"
 ELEMENTS = r"has 1,[46]\d\d,\d\d\d XML elements; at most 400,000 .*BIOBGT_MAX_WORKBOOK_ELEMENTS"
 AFFINE = np.diag([4.0, 4.0, 4.0, 1.0])
 
 
 @pytest.mark.parametrize("separator", [",", "\t", " ", ";"])
 def test_a_million_columns_are_refused_before_they_are_split(tmp_path, separator):
-    (tmp_path / "x.csv").write_text((separator.join(["0.1234567"] * 1_000_000) + "\n") * 2)
-    refused(r"characters in one line.*BIOBGT_MAX_LINE_CHARACTERS", read_file, tmp_path / "x.csv", ReadOptions())
-    (tmp_path / "x.csv").write_text((separator.join(["1"] * 1_000_000) + "\n") * 2)
-    refused(r"time points.*BIOBGT_MAX_TIMEPOINTS", read_file, tmp_path / "x.csv", ReadOptions())
+    for cell, sentence in {"0.1234567": r"line.*BIOBGT_MAX_LINE_CHARACTERS", "1": "BIOBGT_MAX_TIMEPOINTS"}.items():
+        (tmp_path / "x.csv").write_text((separator.join([cell] * 1_000_000) + "\n") * 2)
+        refused(sentence, read_file, tmp_path / "x.csv", ReadOptions())
 
 
 def test_a_line_and_a_table_without_end_are_refused(tmp_path):
@@ -68,9 +70,8 @@ def test_phenotypes_beyond_the_limits_are_refused_at_once(tmp_path, columns, row
 
 @pytest.mark.parametrize("name", ["p.csv", "p.xlsx"])
 def test_a_table_as_large_as_documented_is_read(tmp_path, name):
-    words = [f"word {i}" for i in range(49)]
     rows = [["subject", *(f"c{i}" for i in range(99))]]
-    rows += [[f"s{i}", *words, *(float(j) + i / 7 for j in range(50))] for i in range(1_000)]
+    rows += [[f"s{i}", *["a word"] * 49, *(float(j) + i / 7 for j in range(50))] for i in range(1_000)]
     if name == "p.xlsx":
         workbook(tmp_path / name, rows)
     else:
@@ -94,18 +95,9 @@ def test_an_atlas_whose_labels_are_missing_or_twice(tmp_path):
 
 
 def test_a_workbook_is_read_as_its_table_is(tmp_path):
-    import datetime
-
-    workbook(
-        tmp_path / "p.xlsx",
-        [
-            ["subject", "group", "age", None, "seen"],
-            ["007", "AD", 70.5, 1, None],
-            [],
-            [50952.0, "NC", 71.0, None, datetime.date(2026, 1, 31)],
-        ],
-    )
-    table = read_phenotypes(tmp_path / "p.xlsx").table
+    header, when = ["subject", "group", "age", None, "seen"], datetime.date(2026, 1, 31)
+    rows = [header, ["007", "AD", 70.5, 1, None], [], [50952.0, "NC", 71.0, None, when]]
+    table = read_phenotypes(workbook(tmp_path / "p.xlsx", rows)).table
     assert table["subject"].tolist() == ["007", "50952"]
     assert table["group"].tolist() == ["AD", "NC"]
     assert table["age"].tolist() == [70.5, 71]
@@ -124,29 +116,24 @@ def test_a_workbook_with_one_far_cell_is_its_few_cells(tmp_path):
     refused("BIOBGT_MAX_TABLE_COLUMNS", read_phenotypes, tmp_path / "p.xlsx")
 
 
+def with_parts(path, parts, rows=(("subject", "group"), ("s1", "AD"))):
+    """Write a good workbook, some of whose parts have another content, or that has more of them."""
+    with zipfile.ZipFile(workbook(path, rows)) as old:
+        contents = {name: old.read(name) for name in old.namelist()}
+    changed = {part: made(contents) if callable(made) else made for part, made in parts.items()}
+    path.write_bytes(zipped(contents | changed))
+
+
 def test_a_workbook_of_repeated_strings_is_refused(tmp_path):
     """One long text, named by three thousand cells: a small file, and many megabytes of words."""
-    workbook(tmp_path / "numbers.xlsx", [[i] for i in range(1, 3001)])
-    with zipfile.ZipFile(tmp_path / "numbers.xlsx") as old, zipfile.ZipFile(tmp_path / "p.xlsx", "w", 8) as new:
-        for name in old.namelist():
-            content = old.read(name)
-            if name == SHEET_1:
-                content = re.sub(rb' t="n"><v>[0-9]+', b' t="s"><v>0', content)
-            if name == "[Content_Types].xml":
-                content = content.replace(b"</Types>", SHARED_STRINGS + b"</Types>")
-            new.writestr(name, content)
-        new.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}"><si><t>{"y" * 30_000}</t></si></sst>')
+    parts = {
+        SHEET_1: lambda was: re.sub(rb' t="n"><v>[0-9]+', b' t="s"><v>0', was[SHEET_1]),
+        CONTENT_TYPES: lambda was: was[CONTENT_TYPES].replace(b"</Types>", SHARED_STRINGS + b"</Types>"),
+        "xl/sharedStrings.xml": f'<sst xmlns="{MAIN}"><si><t>{"y" * 30_000}</t></si></sst>',
+    }
+    with_parts(tmp_path / "p.xlsx", parts, [[i] for i in range(1, 3001)])
     assert (tmp_path / "p.xlsx").stat().st_size < 50_000
     refused(r"first sheet has 64 MB.*BIOBGT_MAX_TABLE_BYTES", read_phenotypes, tmp_path / "p.xlsx")
-
-
-def with_part(path, part, content):
-    """Write a good workbook, one of whose parts has another content, or that has one more."""
-    workbook(path.with_name("good.xlsx"))
-    with zipfile.ZipFile(path.with_name("good.xlsx")) as old, zipfile.ZipFile(path, "w", 8) as new:
-        for name in {**dict.fromkeys(old.namelist()), part: None}:
-            new.writestr(name, content if name == part else old.read(name))
-    path.with_name("good.xlsx").unlink()
 
 
 @pytest.mark.parametrize(
@@ -178,15 +165,10 @@ def with_part(path, part, content):
 def test_a_workbook_that_takes_openpyxl_minutes_is_refused_before_it_is_read(
     tmp_path, monkeypatch, part, content, sentence
 ):
-    save_table(tmp_path / "s1.csv")
-    with_part(tmp_path / "people.xlsx", part, content)
+    with_parts(tmp_path / "people.xlsx", {part: content})
     assert (tmp_path / "people.xlsx").stat().st_size < 300_000
-    read = []
-    monkeypatch.setattr(workbooks, "read_isolated", lambda *asked, **how: read.append(asked))
-    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
-    assert cohort.ids == ("s1",)
-    assert re.search(sentence, cohort.refused[0].reason)
-    assert not read
+    monkeypatch.setattr(workbooks, "read_isolated", lambda *_, **__: pytest.fail("it was read"))
+    assert re.search(sentence, reasons(read_beside_a_good_one(tmp_path))["people.xlsx"])
 
 
 ENTITY = '<!DOCTYPE worksheet [<!ENTITY a "<row/>">]>' + SHEET % ("&a;" * 10)
@@ -203,43 +185,34 @@ FAR_ROW = SHEET % '<row r="2000000000"><c r="A2000000000"><v>1</v></c></row>'
     ids=["document type", "document type in UTF-16", "far row"],
 )
 def test_a_sheet_that_excel_does_not_write_is_refused(tmp_path, sheet, sentence):
-    with_part(tmp_path / "p.xlsx", SHEET_1, sheet)
+    with_parts(tmp_path / "p.xlsx", {SHEET_1: sheet})
     refused(sentence, read_phenotypes, tmp_path / "p.xlsx")
 
 
-@pytest.mark.parametrize("part", [WORKBOOK, SHEET_1, "[Content_Types].xml", STYLES])
+@pytest.mark.parametrize("part", [WORKBOOK, SHEET_1, CONTENT_TYPES, STYLES])
 @pytest.mark.parametrize(
     "content", [b"", b"<a", b"\xff" * 50, b"<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><a>&b;</a>"]
 )
 def test_damaged_parts_of_a_workbook_get_a_sentence(tmp_path, part, content):
-    with_part(tmp_path / "phenotypes.xlsx", part, content)
-    save_table(tmp_path / "s1.csv")
-    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
-    assert cohort.ids == ("s1",)
-    words = " ".join([*(one.reason for one in cohort.refused), *cohort.notes, str(cohort.subjects[0].phenotypes)])
+    with_parts(tmp_path / "phenotypes.xlsx", {part: content})
+    cohort = read_beside_a_good_one(tmp_path)
+    words = " ".join([*reasons(cohort).values(), *cohort.notes, str(cohort.subjects[0].phenotypes)])
     assert "fault of this program" not in words
     assert "root:" not in words
 
 
 def test_links_that_lead_in_circles_or_out_are_refused_and_the_rest_is_read(tmp_path):
-    folder = tmp_path / "study"
-    folder.mkdir()
-    save_table(folder / "good.csv")
     outside = {"passwd.csv": "/etc/passwd", "participants.tsv": "/etc/passwd"}
-    links = {"a.csv": "b.csv", "b.csv": "a.csv", "me.csv": "me.csv", "again": folder, **outside}
+    links = {"a.csv": "b.csv", "b.csv": "a.csv", "me.csv": "me.csv", "again": tmp_path, **outside}
     for name, target in links.items():
-        (folder / name).symlink_to(target)
-    cohort = read_cohort(folder, atlas=numbered_atlas(3))
-    assert cohort.ids == ("good",)
-    assert set(reasons(cohort)) == set(links)
-    assert all("link" in reason for reason in reasons(cohort).values())
+        (tmp_path / name).symlink_to(target)
+    found = reasons(read_beside_a_good_one(tmp_path))
+    assert set(found) == set(links)
+    assert all("link" in reason for reason in found.values())
 
 
 def test_what_no_reader_foresaw_is_one_refused_file(tmp_path, monkeypatch):
     """The last line of defence: an error of our own costs one file, says so, and is told apart."""
-    from biobgt.base.errors import ReaderFault
-    from biobgt.readers import cohort as subject_files
-
     original = subject_files.read_file
 
     def read(path, *arguments, **options):
@@ -248,11 +221,8 @@ def test_what_no_reader_foresaw_is_one_refused_file(tmp_path, monkeypatch):
         return original(path, *arguments, **options)
 
     monkeypatch.setattr(subject_files, "read_file", read)
-    for name in ("bad", "good"):
-        save_table(tmp_path / f"{name}.csv")
-    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
-    assert cohort.ids == ("good",)
-    assert ReaderFault.FAULT in cohort.refused[0].reason
+    save_table(tmp_path / "bad.csv")
+    assert ReaderFault.FAULT in reasons(read_beside_a_good_one(tmp_path))["bad.csv"]
 
 
 def test_a_table_of_too_many_named_regions_is_one_refused_file(tmp_path, bold):
@@ -284,9 +254,8 @@ def test_empty_cells_before_far_ones_are_counted():
 
 def test_a_file_that_is_only_named_as_a_workbook_is_left_aside_as_before(tmp_path):
     """Excel leaves such files beside a workbook that is open."""
-    save_table(tmp_path / "s1.csv")
     (tmp_path / "~$people.xlsx").write_bytes(b"\x05owner" + bytes(159))
-    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
+    cohort = read_beside_a_good_one(tmp_path)
     assert cohort.refused == ()
     assert any("1 × .xlsx" in note for note in cohort.notes)
 
@@ -299,7 +268,6 @@ def test_sheets_are_counted_across_pieces(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("refused", [False, True])
 def test_a_cohort_reads_a_workbook_once_and_says_what_it_is_refused_for(tmp_path, monkeypatch, refused):
-    save_table(tmp_path / "s1.csv")
     workbook(tmp_path / "people.xlsx")
     original, read = workbooks.read_isolated, []
 
@@ -310,12 +278,11 @@ def test_a_cohort_reads_a_workbook_once_and_says_what_it_is_refused_for(tmp_path
         return original(*asked, limit=limit)
 
     monkeypatch.setattr(workbooks, "read_isolated", counted)
-    cohort = read_cohort(tmp_path, atlas=numbered_atlas(3))
-    assert read == ["workbook_seconds"]
-    assert reasons(cohort) == ({"people.xlsx": "It is damaged."} if refused else {})
-    assert cohort["s1"].group == (None if refused else "AD")
-    read_cohort(tmp_path, atlas=numbered_atlas(3))
-    assert len(read) == 2  # nothing of a person is kept for the next cohort
+    for times in (1, 2):  # nothing of a person is kept for the next cohort
+        cohort = read_beside_a_good_one(tmp_path)
+        assert read == ["workbook_seconds"] * times
+        assert reasons(cohort) == ({"people.xlsx": "It is damaged."} if refused else {})
+        assert cohort["s1"].group == (None if refused else "AD")
 
 
 def test_a_workbook_that_changes_is_read_again(tmp_path):
