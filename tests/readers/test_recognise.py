@@ -146,41 +146,39 @@ def dseg(path, names, **columns):
 SERIES = ReadOptions(kind="series", orientation="time-region")
 
 
-def test_200_nameless_columns_are_never_taken_for_cc200(tmp_path, rng):
-    series(rng, range(200), tmp_path / "s1.csv", header=False)
+@pytest.mark.parametrize(
+    ("size", "atlases"),
+    [(200, ("cc200", "schaefer200", "schaefer200_17")), (360, ("glasser360", "glasser360_hcp"))],
+)
+def test_nameless_columns_are_never_taken_for_one_of_several_atlases(tmp_path, rng, size, atlases):
+    series(rng, range(size), tmp_path / "s1.csv", header=False)
     asked = question(tmp_path, options=SERIES)
-    assert asked.option == "atlas"
-    assert asked.choices == ("cc200", "schaefer200", "schaefer200_17", "unknown")
+    assert (asked.option, asked.choices) == ("atlas", (*atlases, "unknown"))
     assert "The file 's1.csv' does not say which it is" in asked.question
     assert asked.question.endswith("Which one is it?")
-    assert asked.consequences["cc200"].startswith("regions get its names"), "the button has the atlas's title before it"
-    cohort = read_cohort(tmp_path, atlas="schaefer200", options=SERIES)
-    assert (cohort.atlas.name, cohort.atlas_decided_by) == ("schaefer200", "the user")
+    assert asked.consequences[atlases[0]].startswith("regions get its names"), "the button has the atlas's title before"
     assert "no model applies" in asked.consequences["unknown"]
+    cohort = read_cohort(tmp_path, atlas=atlases[1], options=SERIES)
+    assert (cohort.atlas.name, cohort.atlas_decided_by) == (atlases[1], "the user")
 
 
-@pytest.mark.parametrize(("key", "prefix"), [("schaefer400", "7Networks_"), ("schaefer400_17", "17Networks_")])
-@pytest.mark.parametrize("spelt", [True, False])
-def test_names_tell_the_7_network_order_from_the_17_network_order(tmp_path, rng, key, prefix, spelt):
+@pytest.mark.parametrize(
+    ("key", "spelt"),
+    [
+        ("schaefer400", str),
+        ("schaefer400", "7Networks_{}".format),
+        ("schaefer400_17", str),
+        ("schaefer400_17", "17Networks_{}".format),
+        ("glasser360", lambda name: f"{name[-1]}_{name[:-2]}_ROI"),  # as the Human Connectome Project does
+    ],
+)
+def test_names_tell_the_order_however_they_are_spelt(tmp_path, rng, key, spelt):
     atlas = load_atlas(key)
-    shuffled = rng.permutation(atlas.regions)
-    written = series(rng, shuffled, tmp_path / "s1.csv", spelt=lambda name: prefix + name if spelt else name)
+    written = series(rng, rng.permutation(atlas.regions), tmp_path / "s1.csv", spelt=spelt)
     cohort = read_cohort(tmp_path)
     assert (cohort.atlas, cohort.atlas_decided_by) == (atlas, "the region names")
     np.testing.assert_allclose(cohort["s1"].series, written[list(atlas.regions)], atol=1e-7)
     assert "Regions in another order, put right: 1 of 1 subject." in cohort.notes
-
-
-def test_hcps_glasser_files_are_put_in_order_by_their_names(tmp_path, rng):
-    ours, hcp = load_atlas("glasser360"), load_atlas("glasser360_hcp")
-    written = series(rng, hcp.regions, tmp_path / "s1.csv", spelt=lambda name: f"{name[-1]}_{name[:-2]}_ROI")
-    assert written.columns[0] == "V1_R"
-    cohort = read_cohort(tmp_path)
-    assert cohort.atlas is ours
-    np.testing.assert_allclose(cohort["s1"].series, written[list(ours.regions)], atol=1e-7)
-    (tmp_path / "s1.csv").unlink()
-    series(rng, range(360), tmp_path / "s2.csv", header=False)
-    assert question(tmp_path, options=SERIES).choices == ("glasser360", "glasser360_hcp", "unknown")
 
 
 XCPD = "sub-01_task-rest_space-MNI152NLin2009cAsym_seg-4S256Parcels_stat-mean_timeseries.tsv"
@@ -347,20 +345,15 @@ def test_as_many_regions_as_an_atlas(tmp_path, bold, name, atlas, region_time):
 @pytest.mark.parametrize("second", SIZES)
 def test_two_bundled_sizes(tmp_path, bold, first, second):
     path = write(tmp_path, "s.npy", bold(first, second))
-    if first == second:
-        atlas = atlases_of(first)[0]
-        assert question(path).option == ("atlas" if is_shared(first) else "kind")
-        assert question(path, atlas=atlas).option == "kind"
-        assert question(path, atlas=atlas, options=ReadOptions(kind="series")).option == "orientation"
-    else:
+    if first != second:
         assert question(path).option == "orientation"
-
-
-@pytest.mark.parametrize("atlas", ATLASES)
-def test_a_square_matrix_leaves_its_atlas_open(tmp_path, rng, atlas):
-    size = BUNDLED[atlas].n_regions
-    path = write(tmp_path, "s.npy", np.corrcoef(rng.standard_normal((size, 400))))
-    if is_shared(size):
+        return
+    atlas, shared = atlases_of(first)[0], is_shared(first)
+    assert question(path).option == ("atlas" if shared else "kind")
+    assert question(path, atlas=atlas).option == "kind"
+    assert question(path, atlas=atlas, options=ReadOptions(kind="series")).option == "orientation"
+    write(tmp_path, "s.npy", np.corrcoef(bold(400, first).T))
+    if shared:
         assert question(path).option == "atlas"
     else:
         assert "by the number of regions alone" in read_cohort(path).notes[0]
