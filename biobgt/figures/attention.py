@@ -17,7 +17,8 @@ from biobgt.base.errors import InputError
 from biobgt.base.kept import kept
 from biobgt.base.options import Options, option
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed, percent, signed, whose
-from biobgt.data.atlas import LABELLINGS
+from biobgt.data.atlas import LABELLINGS, Atlas
+from biobgt.data.graph import LEVELS, ConnectomeSettings
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
 from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
@@ -35,6 +36,7 @@ from biobgt.model.attention import (
     select_attention,
 )
 from biobgt.model.pretrained import TRIMMED, InstalledModel, installed_models
+from biobgt.modules.measures import ModuleOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,9 +170,22 @@ class AttentionOptions(AttentionOrderOptions, AttentionPartOptions):
 @kept("Looking for modules…", most=8, subject=False, graph=False, by=lambda measured, model: model.identity)
 def _modules_of_controls(measured: "Measured", model: InstalledModel) -> list[str]:
     """Louvain modules of the mean connectivity of a model's controls, one name per region."""
-    from biobgt.groups.features import louvain_labels
+    return _louvain_labels(model.groups.connectivity[model.group_names[0]], model.atlas)
 
-    return louvain_labels(model.groups.connectivity[model.group_names[0]], model.atlas)
+
+def _louvain_labels(connectivity: NDArray[np.float32], atlas: Atlas) -> list[str]:
+    """Louvain modules, named by the networks in them; regions without connections are "no module"."""
+    from biobgt.data.connectivity import graph_from_connectivity
+    from biobgt.modules import find_modules
+    from biobgt.modules.partition import module_names
+
+    # Positive connections of at least the default level make the graph.
+    settings = ConnectomeSettings(level=LEVELS["absolute"].default)
+    graph = graph_from_connectivity(connectivity.astype(np.float64), settings, atlas=atlas)
+    partition = find_modules(graph, ModuleOptions())
+    networks = functional_labels(atlas, next(iter(atlas.labels))) if atlas.labels else None
+    names = module_names(partition, networks)
+    return [names.get(module, "no module") for module in partition.labels.tolist()]
 
 
 def map_panel(

@@ -491,11 +491,10 @@ class ModuleBrainOptions(NamedModuleOptions):
 @figure("module_brain", "Modules in the brain", takes=ModuleBrainOptions)
 def module_brain(measured: "Measured", options: ModuleBrainOptions) -> draw.Drawing:
     """One subject's modules in the brain, with the strongest connections within them."""
-    from biobgt.modules.partition import strongest_within_modules
-
     brain, subject = Brain.of(measured.atlas, options.brain), measured.subject
     partition = measured.modules(options).partition
-    edges = strongest_within_modules(measured.graph_of_modules(options), partition, most=options.connections)
+    weights = measured.graph_of_modules(options).weights
+    edges = _strongest_within_modules(weights, partition.labels, most=options.connections)
     brain, numbers = in_modules(replace(brain, edges=edges), measured.atlas, options.labelling, partition.labels)
     in_none = IN_NONE if 0 in partition.labels else ""
     colour = f"the module, of {len(brain.group_colours)}{in_none}"
@@ -507,6 +506,17 @@ def module_brain(measured: "Measured", options: ModuleBrainOptions) -> draw.Draw
         numbers=numbers,
         methods=module_methods(measured, options),
     )
+
+
+def _strongest_within_modules(
+    weights: FloatArray, modules: NDArray[np.int64], *, most: int
+) -> list[tuple[int, int, float]]:
+    """The strongest positive connections within modules, ties by the order of regions: two regions and the weight."""
+    first, second = np.triu_indices(len(weights), 1)
+    inside = (modules[first] == modules[second]) & (modules[first] != 0) & (weights[first, second] > 0)
+    first, second = first[inside], second[inside]
+    order = np.argsort(-weights[first, second], kind="stable")[:most]
+    return [(int(i), int(j), float(weights[i, j])) for i, j in zip(first[order], second[order], strict=True)]
 
 
 def in_modules(brain: Brain, atlas: "Atlas", labelling: str, modules: NDArray[np.int64]) -> tuple[Brain, Any]:

@@ -10,7 +10,6 @@ that a reader must know. Several recordings of one person are averaged before th
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -23,10 +22,10 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.kept import kept
 from biobgt.base.wording import counted
-from biobgt.data.atlas import LABELLINGS, Atlas
+from biobgt.data.atlas import LABELLINGS
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort
-from biobgt.data.connectivity import fisher_z, graph_from_connectivity
-from biobgt.data.graph import LEVELS, PEARSON, ConnectivityKind, ConnectomeSettings
+from biobgt.data.connectivity import fisher_z
+from biobgt.data.graph import PEARSON, ConnectivityKind, ConnectomeSettings
 from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.groups.compare import (
     HUBS,
@@ -40,10 +39,9 @@ from biobgt.groups.compare import (
 )
 from biobgt.groups.design import ComparedPeople, Covariates, compared_people, complete_covariates
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
-from biobgt.model.attention import connectivity_attention, functional_labels
-from biobgt.modules import find_modules
+from biobgt.model.attention import connectivity_attention
 from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
-from biobgt.modules.partition import ModuleLabels, module_blocks, module_contrast, module_names
+from biobgt.modules.partition import ModuleBlocks, ModuleLabels, module_blocks, module_contrast
 from biobgt.results.measured import Measured
 
 
@@ -156,15 +154,10 @@ def _network_connectivity(measured: Measured, labelling: str) -> CohortFeatures:
     name = labelling or next(iter(atlas.labels))
     matrix = measured.of(measured.subject.id, whole_connectivity(kind)).connectivity()
     blocks = module_blocks(matrix[None], atlas.labelling(name))
-    pairs = [
-        (a, b)
-        for a in range(len(blocks.modules))
-        for b in range(a, len(blocks.modules))
-        if a != b or blocks.n_regions[a] > 1  # a network of one region has no pair within
-    ]
+    first, second = _module_pairs(blocks)
     return CohortFeatures(
-        values=np.stack([blocks.values[:, a, b] for a, b in pairs], axis=1),
-        names=tuple(f"{blocks.modules[a]} – {blocks.modules[b]}" for a, b in pairs),
+        values=blocks.values[:, first, second],
+        names=tuple(f"{blocks.modules[a]} – {blocks.modules[b]}" for a, b in zip(first, second, strict=True)),
         measured=f"{'Fisher-z' if kind.functional else kind.key} connectivity by {LABELLINGS.get(name, name)}",
     )
 
@@ -364,74 +357,40 @@ def compare_attention(
     -------
     AttentionComparison
     """
-    compare = partial(
-        _compare,
-        matrices,
-        labels,
-        groups,
-        None if connectivity is None else np.asarray(connectivity),
-        subjects=subjects,
-        between=between,
-        permutations=permutations,
-        seed=seed,
-    )
-    if overall_connectivity is None:
-        return compare(covariates=covariates)
-    known = pd.DataFrame({OVERALL_CONNECTIVITY: np.asarray(overall_connectivity, dtype=np.float64)})
-    if covariates is not None:
-        known = pd.concat([known, covariates.reset_index(drop=True)], axis=1)
-    return replace(compare(covariates=known), without_connectivity=compare(covariates=covariates))
-
-
-def _compare(
-    matrices: ArrayLike,
-    labels: ModuleLabels,
-    groups: Sequence[str | None],
-    connectivity: NDArray[np.floating] | None,
-    **how: Any,
-) -> AttentionComparison:
+    how: dict[str, Any] = {"subjects": subjects, "between": between, "permutations": permutations, "seed": seed}
+    if overall_connectivity is not None:
+        known = pd.DataFrame({OVERALL_CONNECTIVITY: np.asarray(overall_connectivity, dtype=np.float64)})
+        if covariates is not None:
+            known = pd.concat([known, covariates.reset_index(drop=True)], axis=1)
+        how |= {"overall_connectivity": None, "connectivity": connectivity}
+        adjusted, without = (
+            compare_attention(matrices, labels, groups, covariates=one, **how) for one in (known, covariates)
+        )
+        return replace(adjusted, without_connectivity=without)
     blocks = module_blocks(matrices, labels)
-    modules = np.array(blocks.modules)
     symmetric = np.allclose(blocks.values, blocks.values.swapaxes(1, 2), rtol=1e-4, atol=0, equal_nan=True)
-    pairs = np.triu(np.ones((len(modules),) * 2, dtype=bool)) if symmetric else np.ones((len(modules),) * 2, dtype=bool)
-    single = np.array(blocks.n_regions) < 2  # a module of one region has no pair within
-    pairs[single, single] = False
-    first, second = (modules[index] for index in np.nonzero(pairs))
+    first, second = _module_pairs(blocks, once=symmetric)
     if not len(first):
         raise InputError("There is no pair of regions with modules to compare; choose labels that cover more regions.")
-    arrow = "–" if symmetric else "→"
-    names = [f"{a} {arrow} {b}" for a, b in zip(first, second, strict=True)]
     of_blocks = of_contrast = None
     if connectivity is not None:
-        of_blocks = module_blocks([fisher_z(own) for own in connectivity], labels).values[:, pairs]
-        of_contrast = module_contrast([connectivity_attention(own) for own in connectivity], labels)[:, None]
-    by_block = compare_groups(blocks.values[:, pairs], groups, connectivity=of_blocks, features=names, **how)
+        correlations = np.asarray(connectivity)
+        of_blocks = module_blocks([fisher_z(own) for own in correlations], labels).values[:, first, second]
+        of_contrast = module_contrast([connectivity_attention(own) for own in correlations], labels)[:, None]
+    modules, arrow = np.array(blocks.modules), "–" if symmetric else "→"
+    names = [f"{a} {arrow} {b}" for a, b in zip(modules[first], modules[second], strict=True)]
+    how |= {"groups": groups, "covariates": covariates}
+    by_block = compare_groups(blocks.values[:, first, second], connectivity=of_blocks, features=names, **how)
     table = by_block.table.copy()
-    table.insert(1, "module", first)
-    table.insert(2, "other_module", second)
+    table.insert(1, "module", modules[first])
+    table.insert(2, "other_module", modules[second])
     ratio = module_contrast(matrices, labels)[:, None]
-    contrast = compare_groups(ratio, groups, connectivity=of_contrast, features=["within / between modules"], **how)
+    contrast = compare_groups(ratio, connectivity=of_contrast, features=["within / between modules"], **how)
     return AttentionComparison(replace(by_block, table=table), contrast)
 
 
-def louvain_labels(connectivity: NDArray[np.float32], atlas: Atlas) -> list[str]:
-    """Louvain modules of a group's mean connectivity, named by the networks in them.
-
-    Parameters
-    ----------
-    connectivity : ndarray, shape (n_regions, n_regions)
-        Positive connections of at least the default level make the graph.
-    atlas : Atlas
-        Its first functional labelling gives the names.
-
-    Returns
-    -------
-    list of str, length n_regions
-        Regions without connections are "no module".
-    """
-    settings = ConnectomeSettings(level=LEVELS["absolute"].default)
-    graph = graph_from_connectivity(connectivity.astype(np.float64), settings, atlas=atlas)
-    partition = find_modules(graph, ModuleOptions())
-    networks = functional_labels(atlas, next(iter(atlas.labels))) if atlas.labels else None
-    names = module_names(partition, networks)
-    return [names.get(module, "no module") for module in partition.labels.tolist()]
+def _module_pairs(blocks: ModuleBlocks, *, once: bool = True) -> tuple[NDArray[np.intp], ...]:
+    """Places of the pairs of modules that have pairs of regions, each of two modules once or in both directions."""
+    pairs = np.ones((len(blocks.modules),) * 2, dtype=bool)
+    np.fill_diagonal(pairs, np.array(blocks.n_regions) > 1)  # a module of one region has no pair within
+    return np.nonzero(np.triu(pairs) if once else pairs)

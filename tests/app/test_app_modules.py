@@ -13,6 +13,7 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import brain_graph, functional_connectivity, subject_connectivity
 from biobgt.data.simulate import demo_cohort
+from biobgt.figures.modules import _strongest_within_modules
 from biobgt.modules import (
     MODULE_MEASURES,
     ModuleMeasure,
@@ -24,7 +25,7 @@ from biobgt.modules import (
     structure,
 )
 from biobgt.modules.measures import ModuleOptions, NullGraphOptions, SmallWorldOptions
-from biobgt.modules.partition import module_names, strongest_within_modules
+from biobgt.modules.partition import module_names
 from biobgt.modules.structure import small_world
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
@@ -198,7 +199,7 @@ def test_brain_shows_modules_by_name_and_colour(open_modules, cohort, graph, mod
         assert first in drawn[name]["text"][0]
     lines = [trace for trace in figure(page, "brain")["data"] if trace.get("mode") == "lines"]
     ends = np.concatenate([array(trace["x"]).astype(float) for trace in lines])
-    edges = strongest_within_modules(graph, modules.partition, most=40)
+    edges = _strongest_within_modules(graph.weights, modules.partition.labels, most=40)
     places = cohort.atlas.coordinates[:, 0]
     expected = sorted(x for i, j, _ in edges for x in (places[i], places[j]))
     np.testing.assert_allclose(np.sort(ends[np.isfinite(ends)]), expected, atol=1e-5)

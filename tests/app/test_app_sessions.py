@@ -19,7 +19,7 @@ from biobgt.data import quality
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256, making
-from biobgt.groups import features as means
+from biobgt.figures import attention
 from biobgt.hubs import agreement, region, table
 from biobgt.hubs.entanglement import Spectra
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES
@@ -58,7 +58,7 @@ COMPUTING = (
     (pretrained, "load_groups"),
     (pretrained, "_load_region_weights"),
     (pretrained, "load_pretrained"),
-    (means, "louvain_labels"),
+    (attention, "_louvain_labels"),
     (making, "make_files"),
 )
 GRAPH = ["subject_connectivity", "graph_from_connectivity"]

@@ -11,11 +11,12 @@ from matplotlib.patches import Rectangle
 from paper_texts import texts_inside_and_apart
 
 from biobgt.base.errors import InputError
-from biobgt.data.atlas import Atlas
+from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.figures.attention import (
     AttentionOrderOptions,
     AttentionPartOptions,
     _connectivity_words,
+    _louvain_labels,
     attention_maps,
     attention_systems,
 )
@@ -31,7 +32,7 @@ from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import PAGE_WIDTH, height_by_width
-from biobgt.model.attention import BesideConnectivity, block_tests, people_summary
+from biobgt.model.attention import BesideConnectivity, block_tests, functional_labels, people_summary
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
 
@@ -357,3 +358,15 @@ def test_disorders_are_compared_once_each() -> None:
     assert shown.numbers()["difference"].tolist() == ["ASD minus NC a", "ASD minus NC a", "ADHD minus NC b"]
     with pytest.raises(InputError, match="no two disorders"):
         drawn(attention_likeness, model_of())
+
+
+def test_labels_are_in_words_and_louvain_finds_what_was_planted():
+    atlas = load_atlas("aal90")
+    assert "visual cortex" in functional_labels(atlas, "paper")
+    planted = np.arange(90) % 3
+    connectivity = np.where(planted[:, None] == planted, 0.8, 0.05).astype(np.float32)
+    connectivity[-1] = connectivity[:, -1] = 0
+    np.fill_diagonal(connectivity, 1)
+    names = _louvain_labels(connectivity, atlas)
+    groups = {frozenset(np.flatnonzero(np.array(names[:89]) == name).tolist()) for name in names[:89]}
+    assert groups == {frozenset(i for i in range(89) if i % 3 == k) for k in range(3)}

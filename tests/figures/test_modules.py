@@ -17,7 +17,7 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.figures import groups, module_colours
 from biobgt.figures import modules as family
 from biobgt.figures.groups import ModuleComparisonOptions, _module_methods, difference_caption, difference_numbers
-from biobgt.figures.modules import small_world_indices
+from biobgt.figures.modules import _strongest_within_modules, small_world_indices
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.modules import ModularityTest, SmallWorld, compare_modules
@@ -361,3 +361,13 @@ def test_texts_on_paper_lie_inside_the_figure_and_apart(case, width, font_size, 
     style = PaperStyle(width_mm=width, font_size=font_size, dpi=150, titles=True)
     texts = texts_inside_and_apart(draw_on_paper(shown, style), monkeypatch, style)
     assert any("simulated" in text for text in texts)
+
+
+def test_strongest_connections_stay_within_modules():
+    weights = np.zeros((5, 5))
+    for i, j, weight in ((0, 1, 0.5), (0, 2, 0.9), (1, 2, 0.7), (3, 4, 0.6), (2, 3, 1.0), (0, 4, -0.8)):
+        weights[i, j] = weights[j, i] = weight
+    pairs, one, none = np.array([1, 1, 1, 2, 2]), np.ones(5, dtype=int), np.zeros(5, dtype=int)
+    assert _strongest_within_modules(weights, pairs, most=3) == [(0, 2, 0.9), (1, 2, 0.7), (3, 4, 0.6)]
+    for modules, most, n in ((pairs, 100, 4), (pairs, 0, 0), (none, 9, 0), (one, 9, 5)):  # a negative one is none
+        assert len(_strongest_within_modules(weights, modules, most=most)) == n

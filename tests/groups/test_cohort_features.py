@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 from biobgt.base.errors import InputError
-from biobgt.data.atlas import Atlas, load_atlas
+from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.design import complete_covariates
-from biobgt.groups.features import CohortFeatures, compare_features, louvain_labels, plan_comparison, subject_features
-from biobgt.model.attention import functional_labels
+from biobgt.groups.features import CohortFeatures, compare_features, plan_comparison, subject_features
 from biobgt.results.measured import Measured
 
 ATLAS = Atlas(
@@ -150,15 +149,3 @@ def test_covariates_are_whole_or_refused(cohort):
     assert complete_covariates(table.assign(Gender="F"), ["sex"]).table["sex"].tolist() == ["F"] * 8
     known = complete_covariates(table.assign(sex=["M", "n/a"] * 4), leave_out_incomplete=True).table
     assert pd.isna(known).to_numpy().sum() == 4
-
-
-def test_labels_are_in_words_and_louvain_finds_what_was_planted():
-    atlas = load_atlas("aal90")
-    assert "visual cortex" in functional_labels(atlas, "paper")
-    planted = np.arange(90) % 3
-    connectivity = np.where(planted[:, None] == planted, 0.8, 0.05).astype(np.float32)
-    connectivity[-1] = connectivity[:, -1] = 0
-    np.fill_diagonal(connectivity, 1)
-    names = louvain_labels(connectivity, atlas)
-    groups = {frozenset(np.flatnonzero(np.array(names[:89]) == name).tolist()) for name in names[:89]}
-    assert groups == {frozenset(i for i in range(89) if i % 3 == k) for k in range(3)}

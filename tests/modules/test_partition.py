@@ -32,7 +32,6 @@ from biobgt.modules.partition import (
     module_labels,
     module_names,
     pairwise_mutual_information,
-    strongest_within_modules,
 )
 
 
@@ -263,18 +262,6 @@ def test_labels_are_matched_one_to_one_for_the_most_regions_in_total():
     counts = pd.DataFrame([[4, 5, 0], [1, 4, 0]], index=[1, 2], columns=["a", "b", "c"])
     assert match_labels(counts) == {"a": 1, "b": 2}
     assert match_labels(pd.DataFrame(np.zeros((0, 0)))) == {}
-
-
-def test_strongest_connections_stay_within_modules():
-    weights = np.zeros((5, 5))
-    for i, j, weight in ((0, 1, 0.5), (0, 2, 0.9), (1, 2, 0.7), (3, 4, 0.6), (2, 3, 1.0), (0, 4, -0.8)):
-        weights[i, j] = weights[j, i] = weight
-    modules = [1, 1, 1, 2, 2]
-    assert strongest_within_modules(weights, modules, most=3) == [(0, 2, 0.9), (1, 2, 0.7), (3, 4, 0.6)]
-    assert len(strongest_within_modules(weights, modules, most=100)) == 4
-    assert strongest_within_modules(weights, modules, most=0) == []
-    assert strongest_within_modules(weights, [0] * 5, most=9) == []
-    assert (0, 4, -0.8) not in strongest_within_modules(weights, [1] * 5, most=9)
 
 
 def test_blocks_of_four_regions_by_hand():
