@@ -5,22 +5,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# What arrays are called in signatures.
-
-
 FloatArray = NDArray[np.float64]
-
-# Ranks, and false discovery rates: one number and one rule for all tests.
-
-
-# Ranks of numbers: those of SciPy's ``rankdata``, without the second that importing SciPy's statistics takes.
-
-
 Ties = Literal["average", "min", "max"]
 
 
 def ranks(values: FloatArray, *, ties: Ties = "average") -> FloatArray:
     """Rank numbers along the last axis; the lowest has rank 1.
+
+    The ranks are those of SciPy's ``rankdata``, without the second that importing SciPy's statistics takes.
 
     Parameters
     ----------
@@ -55,10 +47,7 @@ def ranks(values: FloatArray, *, ties: Ties = "average") -> FloatArray:
     return np.where(np.isnan(values), np.nan, found)
 
 
-# False discovery rates, and the one at which a feature is called different: one number and one rule for all tests.
-
-
-FDR = 0.05
+FDR = 0.05  # the false discovery rate at which a feature is called different, in all tests
 
 
 def discovery_rates(p: ArrayLike) -> FloatArray:

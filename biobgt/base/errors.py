@@ -18,13 +18,13 @@ class InputError(ValueError):
     """What was brought in cannot be used; the message is a sentence for the user, whatever it quotes of a file."""
 
     def __init__(self, sentence: object = "") -> None:
-        super().__init__(bounded(str(sentence)))
+        super().__init__(_bounded(str(sentence)))
 
 
-def bounded(sentence: str) -> str:
+def _bounded(sentence: str) -> str:
     """A sentence whose quotations, and which itself, are no longer than one reads.
 
-    >>> bounded(f"There is no atlas '{'a' * 100_000}'.") == f"There is no atlas '{'a' * 100}…'."
+    >>> _bounded(f"There is no atlas '{'a' * 100_000}'.") == f"There is no atlas '{'a' * 100}…'."
     True
     """
     if len(sentence) <= _LONGEST_QUOTE:
@@ -64,7 +64,7 @@ class ChoiceNeeded(InputError):  # noqa: N818 - a question, not an error, to who
     """
 
     def __init__(self, question: str, *, option: str, choices: Sequence[str] | Mapping[str, str]) -> None:
-        self.question = bounded(question)
+        self.question = _bounded(question)
         self.option = option
         self.choices = tuple(choices)
         self.consequences = dict(choices) if isinstance(choices, Mapping) else {}

@@ -134,15 +134,6 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
         unfinished.replace(path)
 
 
-def read_private(path: Path, most: int) -> bytes:
-    """Read what :func:`private_file` wrote; OSError for what others own or can read, links, pipes and larger files."""
-    with open_regular(path) as stream:
-        about = os.fstat(stream.fileno())
-        if not is_own(about, 0o077) or about.st_size > most:
-            raise PermissionError(errno.EPERM, "not a file of this user's alone", str(path))
-        return stream.read(most)
-
-
 def open_regular(path: Path) -> BinaryIO:
     """Open a regular file to be read; OSError for a link, and for a pipe, which would else be waited for."""
     safely = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -123,11 +123,6 @@ def cited(text: str) -> str:
     return "".join(run if isinstance(run, str) else run.text for run in cut(text))
 
 
-def bibliography(works: Mapping[str, Reference]) -> str:
-    """Write works as BibTeX, in the order of their keys."""
-    return "\n".join(works[key].bibtex() for key in sorted(works))
-
-
 def _without_codes(field: str) -> str:
     r"""Write a field of BibTeX as plain text: ``L{\"u}`` as ``Lü``, ``1--9`` as ``1–9``."""
     letters = _ACCENTED.sub(lambda found: unicodedata.normalize("NFC", found[2] + _ACCENTS[found[1]]), field)
@@ -145,9 +140,9 @@ def _initialled(name: str) -> str:
 
 # The terms of this project, each explained once: in a few words, in a paragraph, and with the work to cite.
 #
-# They are those of ``assets/glossary.toml``, of which the documentation's glossary is made, too. A page that uses a
-# term may show its ``short`` explanation beside it. A hub or module measure is defined in its own register; here it
-# has its plain words.
+# They are those of ``assets/glossary.toml``, in the order of a dictionary: γ stands where "gamma" would. The
+# documentation's glossary is made of them, too. A page that uses a term may show its ``short`` explanation beside it. A
+# hub or module measure is defined in its own register; here it has its plain words.
 
 
 @dataclass(frozen=True)
@@ -179,11 +174,6 @@ GLOSSARY: Registry[_Term] = Registry(
     "term",
     *(
         _Term(key, about["term"], about["short"], about["definition"], tuple(about.get("citations", ())))
-        for key, about in tomllib.loads(asset("glossary.toml").read_text(encoding="utf-8")).items()
+        for key, about in sorted(tomllib.loads(asset("glossary.toml").read_text(encoding="utf-8")).items())
     ),
 )
-
-
-def sorted_terms() -> list[_Term]:
-    """All terms in the order of a dictionary; γ stands where "gamma" would."""
-    return sorted(GLOSSARY.values(), key=lambda one: one.key)

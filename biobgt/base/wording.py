@@ -3,9 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 
-# Words for numbers and names in sentences, and words of unknown origin in Markdown.
-
-
 TRAINED_ON = "the model was trained on this scan, so its prediction for it is not evidence"
 KNOWN_ID = "a subject of this id was in the training data; if it is the same person, its prediction is not evidence"
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
@@ -61,17 +58,6 @@ def percent(share: float, decimals: int = 0) -> str:
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Put names in a sentence: ``age``, ``age and sex``, ``motion, age and sex``; the last joined by another word."""
     return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
-
-
-def code_span(text: str) -> str:
-    """Write text as code in Markdown, whatever stands in it, on one line.
-
-    >>> print(code_span("a"), code_span("`b`"))
-    `a` `` `b` ``
-    """
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence, space = "`" * (longest + 1), " " if "`" in text else ""
-    return f"{fence}{space}{' '.join(text.split())}{space}{fence}"
 
 
 def escape_markdown(text: str) -> str:

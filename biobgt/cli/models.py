@@ -101,16 +101,8 @@ def train(
         )
         with keeping(kept):
             prepared = _prepare_graphs(subjects, settings, folder / "features", readouts=readouts)
-            members = train_members(
-                prepared,
-                splits,
-                settings,
-                folder=folder,
-                seed=seed,
-                device=chosen,
-                resume=resume,
-                progress=print_notice,
-            )
+            how: dict[str, Any] = {"folder": folder, "seed": seed, "device": chosen, "progress": print_notice}
+            members = train_members(prepared, splits, settings, resume=resume, **how)
             if not is_first():
                 return
             made: dict[str, Any] = {"name": name or out.resolve().name, "preset": settings, "seed": seed}
@@ -277,17 +269,8 @@ def evaluate(
     write_reading(subjects, out)
     with keeping(_kept_of_evaluation(out, "split")):
         prepared = _prepare_graphs(subjects, settings, out / "features")
-        run(
-            prepared,
-            parts,
-            settings,
-            protocol=options.protocol,
-            folder=out,
-            linear=options.linear,
-            seed=seed,
-            device=chosen,
-            progress=print_notice,
-        )
+        how: dict[str, Any] = {"folder": out, "seed": seed, "device": chosen, "progress": print_notice}
+        run(prepared, parts, settings, protocol=options.protocol, linear=options.linear, **how)
     results = read_results(out)
     shown = summarise(results)
     columns = [f"{metric} {statistic}" for metric in ("auc", "accuracy", "ece") for statistic in ("mean", "std")]

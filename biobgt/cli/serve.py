@@ -4,8 +4,9 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.util import find_spec
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,6 @@ from biobgt.base.serving import (
     USERS_VARIABLE,
     admitted_users,
     host_names,
-    proxy_addresses,
     shared_password,
 )
 from biobgt.cli.main import print_line
@@ -77,8 +77,26 @@ def app(
         options["secrets.files"] = str(secrets.resolve())
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
     arguments += [part for name in dict.fromkeys((*names, *LOOPBACK)) for part in ("--server.allowedHosts", name)]
-    os.environ[PROXIES_VARIABLE] = ",".join(proxy_addresses(proxy or ()))  # none: then nobody's word is taken
+    os.environ[PROXIES_VARIABLE] = ",".join(_proxy_addresses(proxy or ()))  # none: then nobody's word is taken
     _start([sys.executable, "-m", "streamlit", "run", str(_app_script()), *arguments])
+
+
+def _proxy_addresses(given: Collection[str]) -> tuple[str, ...]:
+    """The proxies whose word on a visitor's address is taken: their addresses, or networks of them.
+
+    >>> _proxy_addresses(["127.0.0.1", "10.0.0.0/24"])
+    ('127.0.0.1', '10.0.0.0/24')
+    """
+    for one in given:
+        try:
+            everybody = ip_network(one).prefixlen == 0
+        except ValueError:
+            raise InputError(
+                f"--proxy takes an address such as 127.0.0.1, or a network; '{one[:80]}' is none."
+            ) from None
+        if everybody:
+            raise InputError(f"--proxy '{one}' would believe everybody. Name the proxy's own address.")
+    return tuple(given)
 
 
 def _app_script() -> Path:

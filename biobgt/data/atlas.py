@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -325,20 +325,13 @@ def _bundled_atlases() -> Iterator[BundledAtlas]:
 BUNDLED: Registry[BundledAtlas] = Registry("bundled atlas", *_bundled_atlases())
 
 
-@dataclass(frozen=True)
-class Parcellation:
-    """A published parcellation that is not bundled: its numbers of regions, and how file names write it."""
-
-    sizes: Sequence[int]
-    pattern: str
-
-
-OTHER_PARCELLATIONS = {name: Parcellation(**about) for name, about in _DATA["other_parcellations"].items()}
+# Published parcellations that are not bundled: their numbers of regions, and how file names write them.
+OTHER_PARCELLATIONS: Mapping[str, Mapping[str, Any]] = _DATA["other_parcellations"]
 
 
 def others_of_size(n_regions: int) -> tuple[str, ...]:
     """Name the parcellations, apart from the bundled ones, that have so many regions."""
-    return tuple(name for name, about in OTHER_PARCELLATIONS.items() if n_regions in about.sizes)
+    return tuple(name for name, about in OTHER_PARCELLATIONS.items() if n_regions in about["sizes"])
 
 
 def load_atlas(name: str) -> Atlas:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from biobgt.base.files import asset, zipped
-from biobgt.base.references import REFERENCES, Cited, Reference, bibliography, cut, in_brackets
+from biobgt.base.references import REFERENCES, Cited, Reference, cut, in_brackets
 from biobgt.base.wording import counted, escape_markdown, listed
 from biobgt.data.cohort import GROUP_TITLES, Cohort, average_by_person, counted_people, kind_of_group, people_in_order
 from biobgt.export.making import FigureFiles, options_in_full
@@ -410,7 +410,7 @@ def methods_files(methods: Methods, name: str, library: str) -> dict[str, bytes]
         f"{name}.md": _markdown(methods).encode(),
         f"{name}.docx": _word(methods),
         f"{name}.tex": _latex(methods, library).encode(),
-        f"{library}.bib": bibliography(methods.works).encode(),
+        f"{library}.bib": "\n".join(methods.works[key].bibtex() for key in sorted(methods.works)).encode(),
     }
 
 

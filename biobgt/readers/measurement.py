@@ -133,7 +133,7 @@ class FileName:
         if self.bundled is not None and BUNDLED[self.bundled].n_regions == n_regions:
             return _NamedAtlases((self.bundled,), (), self.said_by, certain=True)
         known = {key: about.pattern for key, about in BUNDLED.items() if about.n_regions == n_regions}
-        sized = {name: about.pattern for name, about in OTHER_PARCELLATIONS.items() if n_regions in about.sizes}
+        sized = {name: about["pattern"] for name, about in OTHER_PARCELLATIONS.items() if n_regions in about["sizes"]}
         for texts, said_by, certain in self._texts() if known or sized else ():
             bundled, others = (
                 tuple(name for name, pattern in patterns.items() if any(re.fullmatch(pattern, text) for text in texts))

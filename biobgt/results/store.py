@@ -1,8 +1,10 @@
 """Measured results in a folder, as arrays and words, so that the next command need not measure them again."""
 
+import errno
 import hmac
 import json
 import math
+import os
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -18,7 +20,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 import biobgt
 from biobgt.base.errors import InputError
-from biobgt.base.files import is_own, private_file, read_private
+from biobgt.base.files import is_own, open_regular, private_file
 from biobgt.base.kept import Key, warn_not_kept
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.measures import MODULE_MEASURES
@@ -216,7 +218,7 @@ class FolderStore:
         """A result, or None where it is not kept, or its file is damaged or another's."""
         depends = self._depends(key)
         try:
-            content = read_private(self._path(key, depends), _LARGEST)
+            content = _read_private(self._path(key, depends), _LARGEST)
             return _from_bytes(AESSIV(self._key).decrypt(content, [depends]))
         except (OSError, ValueError, InvalidTag):
             return None
@@ -259,11 +261,20 @@ def _user_key() -> bytes:
     """The key of this user, made when it is first needed, and anew where others may have seen it."""
     path = data_folder() / "results.key"
     try:
-        found = read_private(path, _KEY_BYTES)
+        found = _read_private(path, _KEY_BYTES)
     except OSError:
         found = b""
     if len(found) < _KEY_BYTES:
         with private_file(path) as stream:
             stream.write(secrets.token_bytes(_KEY_BYTES))
-        found = read_private(path, _KEY_BYTES)  # another process may have made it at the same time
+        found = _read_private(path, _KEY_BYTES)  # another process may have made it at the same time
     return found
+
+
+def _read_private(path: Path, most: int) -> bytes:
+    """Read what ``private_file`` wrote; OSError for what others own or can read, links, pipes and larger files."""
+    with open_regular(path) as stream:
+        about = os.fstat(stream.fileno())
+        if not is_own(about, 0o077) or about.st_size > most:
+            raise PermissionError(errno.EPERM, "not a file of this user's alone", str(path))
+        return stream.read(most)

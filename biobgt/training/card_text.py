@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, discovery_rates, passes
 from biobgt.base.files import asset
-from biobgt.base.wording import code_span, counted, covariate_words, escape_markdown, listed, percent, signed
+from biobgt.base.wording import counted, covariate_words, escape_markdown, listed, percent, signed
 from biobgt.data.cohort import counted_people
 from biobgt.model.benchmark.systems import kinds_of_baselines
 from biobgt.model.presets import OWN_PRESET
@@ -332,7 +332,7 @@ class CardText:
             tables["recordings"] = _table(list(worse.columns), worse.to_numpy().tolist())
         values = {
             **{name: escape_markdown(words) for name, words in plain.items()},
-            "command": code_span(card["training"]["command"]),
+            "command": _code_span(card["training"]["command"]),
             "seed": str(card["training"]["seed"]),
             "limits": "\n".join(f"- {escape_markdown(limit)}" for limit in limits if limit),
             **tables,
@@ -457,3 +457,14 @@ def _interval(measured: Mapping[str, float | None], digits: int) -> str:
     if value is None:
         return "not defined"
     return f"{value:.{digits}f}" + ("" if low is None else f" [{low:.{digits}f}, {high:.{digits}f}]")
+
+
+def _code_span(text: str) -> str:
+    """Write text as code in Markdown, whatever stands in it, on one line.
+
+    >>> print(_code_span("a"), _code_span("`b`"))
+    `a` `` `b` ``
+    """
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, space = "`" * (longest + 1), " " if "`" in text else ""
+    return f"{fence}{space}{' '.join(text.split())}{space}{fence}"

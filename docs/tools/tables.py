@@ -11,7 +11,7 @@ import pandas as pd
 
 from biobgt.base.files import asset, read_csv
 from biobgt.base.options import Option, Options, to_text
-from biobgt.base.references import REFERENCES, cited, sorted_terms
+from biobgt.base.references import GLOSSARY, REFERENCES, cited
 from biobgt.base.wording import adjusted_for, percent, signed
 from biobgt.data.atlas import BUNDLED, LABELLINGS
 from biobgt.data.edits import RECORDING_RULES
@@ -298,7 +298,7 @@ def _demos() -> str:
 
 def _glossary() -> str:
     entries = []
-    for one in sorted_terms():
+    for one in GLOSSARY.values():
         works = f" *{_cited(one.citations)}*" if one.citations else ""
         entries.append(f"## {one.term} {{#{one.key}}}\n\n**{one.short}** {one.definition}{works}\n")
     return "\n".join(entries)

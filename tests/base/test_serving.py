@@ -13,7 +13,6 @@ from biobgt.base.serving import (
     admitted_users,
     host_names,
     may_enter,
-    proxy_addresses,
     refusal,
     served_to_others,
     shared_password,
@@ -136,13 +135,6 @@ def test_one_guesser_with_many_addresses_waits_as_well() -> None:
     assert keeper.admits("a colleague", "the right password")  # who has entered from there before
     now[0] += 60.0
     assert keeper.admits("yet another", "the right password")
-
-
-def test_proxies_are_addresses() -> None:
-    assert proxy_addresses(["127.0.0.1", "::1", "10.0.0.0/24"]) == ("127.0.0.1", "::1", "10.0.0.0/24")
-    for wrong in ("*", "", "proxy.lab.example", "127.0.0.1,*", "0.0.0.0/0", "::/0"):
-        with pytest.raises(InputError, match="--proxy"):
-            proxy_addresses([wrong])
 
 
 CONNECTIONS = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode

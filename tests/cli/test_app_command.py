@@ -80,12 +80,13 @@ def test_public_with_a_password(run, done, started, monkeypatch) -> None:
 
 def test_only_proxies_that_were_named_are_believed(run, done, started, monkeypatch) -> None:
     monkeypatch.setenv("BIOBGT_PASSWORD", "correct horse battery")
-    assert "--proxy" in run(*PUBLIC, "--proxy", "*").err
+    for wrong in ("*", "", "proxy.lab.example", "127.0.0.1,*", "0.0.0.0/0", "::/0"):
+        refused(run(*PUBLIC, "--proxy", wrong), "--proxy")
     assert started == []
     done(*PUBLIC)
     assert os.environ["FORWARDED_ALLOW_IPS"] == ""
-    done(*PUBLIC, "--proxy", "127.0.0.1", "--proxy", "10.0.0.0/24")
-    assert os.environ["FORWARDED_ALLOW_IPS"] == "127.0.0.1,10.0.0.0/24"
+    done(*PUBLIC, "--proxy", "127.0.0.1", "--proxy", "::1", "--proxy", "10.0.0.0/24")
+    assert os.environ["FORWARDED_ALLOW_IPS"] == "127.0.0.1,::1,10.0.0.0/24"
 
 
 def test_public_with_openid_connect(run, done, started, monkeypatch, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from biobgt import Cohort, ConnectomeSettings
-from biobgt.base.references import cited, in_brackets, sorted_terms
+from biobgt.base.references import GLOSSARY, cited, in_brackets
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.graph import LEVELS, ConnectivityKind, ThresholdRule, levels_of
 from biobgt.data.simulate import DEMO_COHORTS
@@ -86,7 +86,7 @@ def _offer_glossary() -> None:
     """A button that opens the whole glossary; :func:`views.shared.widgets.explained` gives single terms."""
 
     def show_all() -> None:
-        for term in sorted_terms():
+        for term in GLOSSARY.values():
             whole = cited(f"{term.short} {term.definition}{in_brackets(term.citations)}")
             st.markdown(f"**{term.term}**: {whole}")  # our own words, in Markdown
 
