@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -10,6 +11,7 @@ import typer
 
 from biobgt.base.errors import InputError
 from biobgt.base.folders import UNFINISHED
+from biobgt.base.options import Options, option
 from biobgt.cli.arguments import (
     AtlasOption,
     DeviceOption,
@@ -23,16 +25,25 @@ from biobgt.cli.arguments import (
 from biobgt.cli.main import keeping, print_line, print_notice, print_table, progress_bar
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.data.quality import mean_connectivity, same_scans
+from biobgt.model.presets import (
+    FOLDS,
+    MOST_NOISE_DIRECTIONS,
+    OWN_PRESET,
+    REFERENCE,
+    Preset,
+    PresetName,
+    choose_device,
+    preset_named,
+)
 from biobgt.readers import ReadOptions
 from biobgt.readers.measurement import Orientation
-from biobgt.training.options import NESTED, BenchmarkOptions, CohortKind, EvaluationOptions, TrainingOptions
+from biobgt.training.cohorts import CohortKind, join_training_cohorts, protocol_splits, training_cohort
+from biobgt.training.splits import CROSS_VALIDATION, NESTED, PROTOCOLS, RANDOM, Evaluated, Split
 
 if TYPE_CHECKING:
     import torch
 
-    from biobgt.model.presets import Preset
     from biobgt.training.folds import LabelledGraphs
-    from biobgt.training.splits import Split
 
 _KIND = "Kind of cohort; 'folder' is any folder with a table of groups."
 _KindsOption = Annotated[
@@ -48,6 +59,73 @@ _DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")
 _PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
 _ThreadsOption = Annotated[int | None, typer.Option(min=1, help="CPU threads. Default: all cores.")]
 _OrientationOption = Annotated[Orientation | None, typer.Option(help=ReadOptions.declared()["orientation"].help)]
+
+
+# How models are trained, evaluated and compared.
+
+
+@dataclass(frozen=True)
+class _SeedOptions(Options):
+    """What random numbers are drawn with."""
+
+    seed: int = option(0, title="Seed", help="Seed of splits, initial weights and sampling.", low=0)
+
+
+@dataclass(frozen=True)
+class _PresetOptions(Options):
+    """Which preset, and what is changed of it; the preset refuses what it cannot be."""
+
+    preset: PresetName = option(
+        OWN_PRESET, title="Preset", help="How the model is built and trained.", choices=get_args(PresetName)
+    )
+    shrinkage: float | None = option(
+        None,
+        title="Shrinkage",
+        help="Shrinkage of correlations towards the identity before the matrix logarithm. Default: the preset's.",
+    )
+    noise_directions: int | None = option(
+        None,
+        title="Directions of noise",
+        help=f"Number of directions, 0 to {MOST_NOISE_DIRECTIONS}, in which white noise shifts all subjects, to remove "
+        "from each subject. Default: the preset's.",
+    )
+
+    def changed_preset(self) -> Preset:
+        """The preset, with those of its settings changed that are among these options and were named."""
+        given = {one.name: getattr(self, one.name, None) for one in fields(Preset)}
+        return preset_named(self.preset, **{name: value for name, value in given.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class TrainingOptions(_SeedOptions, _PresetOptions):
+    """How an ensemble is trained."""
+
+    folds: int = option(FOLDS, title="Folds", help="Number of folds, each of which trains one ensemble member.", low=2)
+    epochs: int | None = option(None, title="Epochs", help="Largest number of epochs. Default: the preset's.", low=1)
+
+
+@dataclass(frozen=True)
+class EvaluationOptions(_SeedOptions, _PresetOptions):
+    """How a preset is evaluated."""
+
+    protocol: Evaluated = option(
+        RANDOM, title="Protocol", help=" ".join(f"{key}: {PROTOCOLS[key].help}." for key in get_args(Evaluated))
+    )
+    splits: int = option(
+        FOLDS,
+        title="Splits",
+        help=f"Number of random splits; for nested, how many of the {FOLDS} folds to run now.",
+        low=1,
+    )
+    linear: bool = option(True, title="Baselines", help="Also evaluate the baselines on the same splits.")
+
+
+@dataclass(frozen=True)
+class BenchmarkOptions(_SeedOptions):
+    """On how many splits models are compared, and with which of them."""
+
+    splits: int = option(FOLDS, title="Splits", help="How many random 80/10/10 splits.", low=1)
+    reference: str = option(REFERENCE, title="Reference", help="Key of the model that all others are compared with.")
 
 
 # Jobs that make models: train one on a cohort or on several together, and measure again what its card says.
@@ -77,12 +155,9 @@ def train(
     biobgt train --cohort folder --data study/ --phenotypes participants.tsv --out my-model
     biobgt train --cohort adni --data adni/ --phenotypes adni.csv --out pretrained/my-adni --resume
     """
-    from biobgt.model.presets import choose_device
     from biobgt.training.cards import write_model, write_shared_model
-    from biobgt.training.cohorts import join_training_cohorts, protocol_splits
     from biobgt.training.evaluation import baselines_out_of_fold
     from biobgt.training.folds import describe_members, train_members
-    from biobgt.training.options import CROSS_VALIDATION
     from biobgt.training.trainer import is_first, process_group
 
     settings, seed, folder, chosen = options.changed_preset(), options.seed, runs or out / "runs", choose_device(device)
@@ -149,9 +224,7 @@ def card(
     """
     from biobgt.model.pretrained import CARD, GROUPS, WEIGHTS, load_card, load_groups, load_pretrained, model_folder
     from biobgt.training.cards import measure_again, write_card
-    from biobgt.training.cohorts import join_training_cohorts, protocol_splits
     from biobgt.training.folds import check_same_attention, out_of_fold_attention
-    from biobgt.training.options import CROSS_VALIDATION
 
     known, folder = load_card(model), model_folder(model)
     if words_only:
@@ -195,7 +268,7 @@ def _complete_cards(
     place: Path,
     cohorts: Sequence[Cohort],
     data: "LabelledGraphs",
-    splits: "Sequence[Split]",
+    splits: Sequence[Split],
     *,
     seed: int,
     features: Path | None,
@@ -247,10 +320,8 @@ def evaluate(
     biobgt evaluate --cohort folder --data study/ --phenotypes participants.tsv --out results
     biobgt evaluate --cohort folder --data study/ --phenotypes participants.tsv --protocol sites --out results
     """
-    from biobgt.model.presets import choose_device
     from biobgt.model.pretrained import load_card, model_folder
     from biobgt.training.cards import add_evaluation, check_evaluated
-    from biobgt.training.cohorts import protocol_splits
     from biobgt.training.evaluation import evaluate as run
     from biobgt.training.evaluation import paired_with_baselines, read_results, summarise
     from biobgt.training.trainer import refuse_processes
@@ -293,7 +364,7 @@ def _kept_of_evaluation(out: Path, part: str) -> str:
 
 def _evaluate_nested(
     subjects: Cohort,
-    settings: "Preset",
+    settings: Preset,
     out: Path,
     *,
     model: Path | None,
@@ -353,10 +424,7 @@ def benchmark(
     biobgt benchmark --cohort abide --data abide/ --models ridge-log,best,graphormer --splits 3 --out results
     """
     from biobgt.model.benchmark.systems import benchmark_systems
-    from biobgt.model.presets import choose_device
-    from biobgt.training.cohorts import protocol_splits
     from biobgt.training.evaluation import run_benchmark
-    from biobgt.training.options import RANDOM
     from biobgt.training.tables import BenchmarkTables
     from biobgt.training.trainer import refuse_processes
 
@@ -400,7 +468,7 @@ def _prepared_once(subjects: Cohort, kept: Path) -> "Callable[[Preset], Labelled
     """Prepare the cohort for a preset; the last one is remembered, since one takes a gigabyte for 900 subjects."""
     last: dict[tuple[float, str, float], LabelledGraphs] = {}
 
-    def prepared(preset: "Preset") -> "LabelledGraphs":
+    def prepared(preset: Preset) -> "LabelledGraphs":
         inputs = preset.threshold, preset.values, preset.shrinkage
         if inputs not in last:
             last.clear()
@@ -417,8 +485,6 @@ def _read_training_cohort(
     kind: str, data: Path, phenotypes: Path | None, atlas: str | None, orientation: Orientation | None, seed: int
 ) -> Cohort:
     """Read the cohort, and say who is in it and who was left out."""
-    from biobgt.training.cohorts import training_cohort
-
     with progress_bar("Reading") as progress:
         options = ReadOptions(orientation=orientation)
         cohort = training_cohort(
@@ -439,7 +505,7 @@ def _read_training_cohort(
 
 
 def _prepare_graphs(
-    subjects: Cohort, settings: "Preset", kept: Path | None, *, readouts: "Sequence[Sequence[str]]" = ()
+    subjects: Cohort, settings: Preset, kept: Path | None, *, readouts: "Sequence[Sequence[str]]" = ()
 ) -> "LabelledGraphs":
     """Prepare a cohort's graphs, showing how far it is; ``readouts`` are the groups of each of several cohorts."""
     from biobgt.training.folds import label_graphs

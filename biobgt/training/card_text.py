@@ -24,7 +24,7 @@ from biobgt.model.presets import OWN_PRESET
 from biobgt.model.pretrained import model_verdict
 from biobgt.training.cohorts import DATASETS
 from biobgt.training.metrics import CALIBRATION_BINS, METRICS, reliability_curve
-from biobgt.training.options import PROTOCOLS
+from biobgt.training.splits import PROTOCOLS
 from biobgt.training.tables import CardTables, shown_share
 
 NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"

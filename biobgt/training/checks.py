@@ -32,8 +32,7 @@ from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
 from biobgt.training.cards import measured, name_subjects, write_card
 from biobgt.training.cohorts import protocol_splits
 from biobgt.training.folds import LabelledGraphs, describe_members, feature_store, run_identity, train_members
-from biobgt.training.options import CROSS_VALIDATION
-from biobgt.training.splits import Split
+from biobgt.training.splits import CROSS_VALIDATION, Split
 from biobgt.training.trainer import predict_logits
 
 NESTED_FILE = "nested.csv"

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -29,12 +29,24 @@ from biobgt.data.simulate import simulate_progression, vulnerability
 from biobgt.model.presets import FOLDS
 from biobgt.readers import ReadOptions
 from biobgt.readers.fetch import find_cohort
-from biobgt.training.options import ABIDE, ADSIM, CNI_ADHD, CROSS_VALIDATION, OFFICIAL, PROTOCOLS, RANDOM, SITES
-from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
+from biobgt.training.splits import (
+    CROSS_VALIDATION,
+    OFFICIAL,
+    PROTOCOLS,
+    RANDOM,
+    SITES,
+    Split,
+    cross_validation,
+    leave_one_site_out,
+    random_splits,
+)
+
+CohortKind = Literal["abide", "cni-adhd", "adsim", "adni", "folder"]  # what models are trained on
+ABIDE, CNI_ADHD, ADSIM, ADNI, FOLDER = get_args(CohortKind)
 
 
 @dataclass(frozen=True)
-class Dataset:
+class _Dataset:
     """What a card says of a cohort.
 
     Attributes
@@ -72,8 +84,8 @@ class Dataset:
         )
 
 
-DATASETS: Mapping[str, Dataset] = {
-    kind: Dataset(**{**said, "works": tuple(said.get("works", ())), "limits": tuple(said["limits"])})
+DATASETS: Mapping[str, _Dataset] = {
+    kind: _Dataset(**{**said, "works": tuple(said.get("works", ())), "limits": tuple(said["limits"])})
     for kind, said in tomllib.loads(asset("datasets.toml").read_text(encoding="utf-8")).items()
 }
 
@@ -266,7 +278,7 @@ def protocol_splits(cohort: Cohort, protocol: str, *, n: int = FOLDS, seed: int 
     ----------
     cohort : Cohort
     protocol : str
-        Key of one of :data:`biobgt.training.options.PROTOCOLS` that trains a single model per split. The cohort's
+        Key of one of :data:`biobgt.training.splits.PROTOCOLS` that trains a single model per split. The cohort's
         own split is in its phenotypes (column ``split``: train, and validation or val). Recordings of one person are
         never parted, nor are subjects who hold the same scan under different ids.
     n : int

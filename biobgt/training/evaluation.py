@@ -35,9 +35,8 @@ from biobgt.model.calibration import calibrated, fit_temperature, fold_temperatu
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
 from biobgt.training.folds import LabelledGraphs, run_identity
-from biobgt.training.metrics import METRICS, classification_metrics, is_possible, paired_difference, tested_to_trained
-from biobgt.training.options import RANDOM
-from biobgt.training.splits import Split
+from biobgt.training.metrics import METRICS, classification_metrics, is_possible, paired_difference
+from biobgt.training.splits import RANDOM, Split, tested_to_trained
 from biobgt.training.trainer import Epoch, predict_logits, train_model, train_network
 
 _Progress = Callable[[str], None]

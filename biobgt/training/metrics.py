@@ -11,7 +11,6 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score, roc_curve
 
 from biobgt.base.errors import InputError
-from biobgt.training.options import RANDOM
 
 # How good a classification is.
 #
@@ -329,10 +328,3 @@ def paired_difference(a: ArrayLike, b: ArrayLike, *, test_train_ratio: float = 1
             result["t"] = result["mean"] / error
             result["p"] = float(2 * stats.t.sf(abs(result["t"]), n - 1))
     return {**result, "n": float(n)}
-
-
-def tested_to_trained(protocol: str, n_splits: int) -> float:
-    """Subjects tested over subjects trained on: 10 to 80, or a site to nine tenths of the others."""
-    if protocol == RANDOM:
-        return 1 / 8
-    return (1 / n_splits) / (0.9 * (1 - 1 / n_splits)) if n_splits > 1 else 1.0

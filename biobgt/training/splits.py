@@ -1,24 +1,81 @@
-"""Which subjects train, which choose the weights, and which are kept for the test.
+"""How subjects are divided: which train, which choose the weights, and which are kept for the test.
 
-Three protocols: random 80/10/10 splits stratified by site × group (section 4.1 of the paper), cross-validation, and
-whole sites left out. Subjects are dealt like cards: sorted by group, then by site, shuffled within a site, and dealt
-round the parts. Every group and every site × group is then spread as evenly as whole persons allow, and a stratum too
-small for that is pooled with its neighbours of the same group, never dropped. Scans of one person stay together, and
-so do ids that hold the same scan: each is dealt for itself, then joins the first of them, so that one double scan does
-not change everybody else's part.
+Three protocols are made here: random 80/10/10 splits stratified by site × group (section 4.1 of the paper), cross-
+validation, and whole sites left out. Subjects are dealt like cards: sorted by group, then by site, shuffled within a
+site, and dealt round the parts. Every group and every site × group is then spread as evenly as whole persons allow, and
+a stratum too small for that is pooled with its neighbours of the same group, never dropped. Scans of one person stay
+together, and so do ids that hold the same scan: each is dealt for itself, then joins the first of them, so that one
+double scan does not change everybody else's part.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from biobgt.base.errors import InputError
+from biobgt.base.options import Registry
 from biobgt.model.presets import FOLDS
+
+# How subjects are divided for training and test: one object per protocol, known by its key in tables and commands.
+Evaluated = Literal["random", "sites", "official", "nested"]  # what ``biobgt evaluate`` offers
+RANDOM, SITES, OFFICIAL, NESTED = get_args(Evaluated)
+CROSS_VALIDATION = "folds"
+
+
+@dataclass(frozen=True)
+class _Protocol:
+    """A way to divide the subjects of a cohort.
+
+    Attributes
+    ----------
+    key : str
+    help : str
+        What it is, in few words, for the command line.
+    title : str
+        For a table of results; ``{n}`` is the number of splits. Empty where a single model is not trained per split.
+    sentence : str
+        What becomes of subjects, below that table.
+    """
+
+    key: str
+    help: str
+    title: str = ""
+    sentence: str = ""
+
+
+PROTOCOLS = Registry(
+    "protocol",
+    _Protocol(
+        RANDOM,
+        "80/10/10 splits",
+        "{n} random 80/10/10 splits",
+        "A random split trains on 80 % of the subjects, validates on 10 % and tests on 10 %.",
+    ),
+    _Protocol(
+        SITES,
+        "leave one site out",
+        "one site left out, for each of {n} sites",
+        "Where a site is left out, its subjects are tested by a model trained on no subject of that site.",
+    ),
+    _Protocol(
+        OFFICIAL,
+        "the cohort's own split",
+        "the cohort's own split",
+        "The cohort's own split is the one that it was released with.",
+    ),
+    _Protocol(NESTED, f"a whole ensemble for each of {FOLDS} folds"),
+    _Protocol(
+        CROSS_VALIDATION,
+        "cross-validation",
+        "{n}-fold cross-validation",
+        "In cross-validation every subject is tested once.",
+    ),
+)
+
 
 Indices = NDArray[np.int64]
 _PARTS = 10  # 80/10/10: one part of ten for validation, one for the test
@@ -208,6 +265,9 @@ def _gather(
     scans: Sequence[str] | None,
 ) -> _Persons:
     """Gather rows by person; someone with rows in several groups (simulated copies) is a stratum of that mix."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     row_groups = _words(groups, len(groups), "group")
     if pd.isna(row_groups).any():
         raise InputError(f"Row {int(np.argmax(pd.isna(row_groups))) + 1} has no group; leave it out before splitting.")
@@ -274,3 +334,10 @@ def _split(name: str, persons: _Persons, *, test: Indices, validation: Indices) 
         return split
     note = f"Nobody of group {', '.join(sorted(untested))} is tested in '{name}', so its AUC is not defined."
     return replace(split, notes=(note,))
+
+
+def tested_to_trained(protocol: str, n_splits: int) -> float:
+    """Subjects tested over subjects trained on: 10 to 80, or a site to nine tenths of the others."""
+    if protocol == RANDOM:
+        return 1 / 8
+    return (1 / n_splits) / (0.9 * (1 - 1 / n_splits)) if n_splits > 1 else 1.0

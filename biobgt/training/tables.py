@@ -23,9 +23,8 @@ from biobgt.training.metrics import (
     is_possible,
     paired_difference,
     roc_points,
-    tested_to_trained,
 )
-from biobgt.training.options import PROTOCOLS
+from biobgt.training.splits import PROTOCOLS, tested_to_trained
 
 EMPTY = "–"
 FIXED_SPACE = "\u00a0"  # where a line is not broken

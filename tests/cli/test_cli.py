@@ -16,12 +16,12 @@ from ended_jobs import Run, biobgt, refused
 from biobgt import ConnectomeSettings, ImageOptions, ReadOptions
 from biobgt.base.files import file_names
 from biobgt.cli.main import _OUT, JOBS, _escape_controls, _first_paragraph, app, print_line, print_notice, print_table
+from biobgt.cli.models import BenchmarkOptions, EvaluationOptions, TrainingOptions
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.readers.fetch import FetchOptions
-from biobgt.training.cohorts import DATASETS
-from biobgt.training.options import BenchmarkOptions, CohortKind, EvaluationOptions, TrainingOptions
+from biobgt.training.cohorts import DATASETS, CohortKind
 
 
 def test_help_lists_the_jobs():
