@@ -79,7 +79,7 @@ def figure(
     """
     from biobgt.export.bundle import versions
     from biobgt.export.making import make_files, make_panels
-    from biobgt.export.methods import METHODS, methods_files, methods_of
+    from biobgt.export.methods import METHODS, methods_files
     from biobgt.results.measured import Measured
 
     figure_name = reading.pop("figure_name")
@@ -100,8 +100,9 @@ def figure(
     else:
         one = make_files(measured[asked.cohort], asked, style=style, formats=formats)
         shown, content, said = (one,), one.files(name), ""
-    methods = methods_of(shown, cohorts, versions(each.request for each in shown))
-    content |= {f"{METHODS}/{file}": data for file, data in methods_files(methods, name, name).items()}
+    programs = versions(each.request for each in shown)
+    methods = methods_files(shown, cohorts, programs, name=name, library=name)
+    content |= {f"{METHODS}/{file}": data for file, data in methods.items()}
     with results_folder(out, job=f"figure {name}") as folder:
         for path, data in content.items():
             make_folder((folder / path).parent)

@@ -20,7 +20,7 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS, escape_markdown
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.export.making import FigureFiles, PanelFiles, options_in_full
-from biobgt.export.methods import LIBRARY, METHODS, methods_files, methods_of
+from biobgt.export.methods import methods_files
 from biobgt.export.request import PANELS, CohortRef, FigureRequest
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import installed_model
@@ -75,7 +75,7 @@ def write_bundle(
         content |= {f"figures/{PANELS}.{format}": picture for format, picture in panels.pictures.items()}
         content[f"requests/{PANELS}.json"] = panels.request.to_json().encode()
     content["captions.md"] = _captions_text(figures, requests, panels).encode()
-    content |= methods_files(methods_of(figures, cohorts, versions(requests.values())), METHODS, LIBRARY)
+    content |= methods_files(figures, cohorts, versions(requests.values()))
     look = [part for format in figures[0].pictures for part in ("--format", format)] + style.command_line()
     missing = {} if include_data else own
     content[_SCRIPT] = _script(requests, own, missing, look, panels).encode()

@@ -46,7 +46,7 @@ _Said = list[str | _ToComplete]
 
 
 @dataclass(frozen=True)
-class Methods:
+class _Methods:
     """A methods section: headings with their paragraphs.
 
     A paragraph is what opens it in bold, the figures it is about, where these are not all; and its sentences.
@@ -62,20 +62,10 @@ class Methods:
         return dict(sorted((one.key, one) for run in runs if isinstance(run, Cited) for one in run.works))
 
 
-def methods_of(
+def _methods_of(
     figures: Sequence[FigureFiles], cohorts: Mapping[CohortRef, Cohort], versions: Mapping[str, str]
-) -> Methods:
-    """Write the methods of some figures.
-
-    Parameters
-    ----------
-    figures : sequence of FigureFiles
-        In the order of the paper.
-    cohorts : mapping of CohortRef to Cohort
-        The subjects of every figure.
-    versions : mapping of str to str
-        Of programs, by their names.
-    """
+) -> _Methods:
+    """The methods of some figures, in the order of the paper."""
     people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
     measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
     models = tuple(dict.fromkeys(one.request.model for one in figures if one.request.model))
@@ -92,7 +82,7 @@ def methods_of(
     def cut_all(sentences: _Said) -> tuple[_Sentence, ...]:
         return tuple((one,) if isinstance(one, _ToComplete) else cut(one, works) for one in sentences)
 
-    return Methods(
+    return _Methods(
         tuple(
             (heading, tuple((about, cut_all(sentences)) for about, sentences in paragraphs))
             for heading, paragraphs in sections.items()
@@ -397,15 +387,28 @@ def _about() -> Mapping[str, Any]:
 # The section as files: Markdown first.
 
 
-def methods_files(methods: Methods, name: str, library: str) -> dict[str, bytes]:
-    """A methods section as Markdown, Word and LaTeX with its BibTeX, by the names of the files.
+def methods_files(
+    figures: Sequence[FigureFiles],
+    cohorts: Mapping[CohortRef, Cohort],
+    versions: Mapping[str, str],
+    *,
+    name: str = METHODS,
+    library: str = LIBRARY,
+) -> dict[str, bytes]:
+    """The methods section of some figures as Markdown, Word and LaTeX with its BibTeX, by the names of the files.
 
     Parameters
     ----------
-    methods : Methods
+    figures : sequence of FigureFiles
+        In the order of the paper.
+    cohorts : mapping of CohortRef to Cohort
+        The subjects of every figure.
+    versions : mapping of str to str
+        Of programs, by their names.
     name, library : str
         Of the text and of the BibTeX file, without suffix.
     """
+    methods = _methods_of(figures, cohorts, versions)
     return {
         f"{name}.md": _markdown(methods).encode(),
         f"{name}.docx": _word(methods),
@@ -414,7 +417,7 @@ def methods_files(methods: Methods, name: str, library: str) -> dict[str, bytes]
     }
 
 
-def _markdown(methods: Methods) -> str:
+def _markdown(methods: _Methods) -> str:
     lines = ["# Methods", ""]
     for heading, paragraphs in methods.sections:
         lines += [f"## {heading}", ""]
@@ -453,7 +456,7 @@ _SPECIAL |= {"–": "--", "−": "$-$", "∞": r"$\infty$", "²": "$^2$"}
 _UNKNOWN = re.compile(r"[^\x00-\x7f\u00a0-\u017f\u2018-\u201d]")
 
 
-def _latex(methods: Methods, library: str) -> str:
+def _latex(methods: _Methods, library: str) -> str:
     lines = [_HEAD + r"\section*{Methods}"]
     for heading, paragraphs in methods.sections:
         lines.append(f"\\subsection*{{{latex(heading)}}}")
@@ -506,7 +509,7 @@ _RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
-def _word(methods: Methods) -> bytes:
+def _word(methods: _Methods) -> bytes:
     body = [_block("Heading1", [_word_run("Methods")])]
     for heading, paragraphs in methods.sections:
         body.append(_block("Heading2", [_word_run(heading)]))

@@ -454,9 +454,7 @@ def load_systems_attention() -> _SystemsAttention:
         )
 
 
-def _follows_modules(
-    attention: NDArray[np.float64], labels: list[str | None], *, permutations: int = PERMUTATIONS, seed: int = 0
-) -> _FollowsModules:
+def _follows_modules(attention: NDArray[np.float64], labels: list[str | None]) -> _FollowsModules:
     """Compare attention within modules with attention between them, against labels that are shuffled over regions.
 
     Parameters
@@ -464,8 +462,6 @@ def _follows_modules(
     attention : ndarray, shape (n_regions, n_regions)
     labels : list of str or None, length n_regions
         Each region's module. Regions without one take no part, and stay without when labels are shuffled.
-    permutations : int
-    seed : int
 
     Examples
     --------
@@ -477,9 +473,9 @@ def _follows_modules(
     known = [i for i, label in enumerate(labels) if label]
     if len({labels[i] for i in known}) < 2:
         raise InputError("To say whether attention follows modules, regions of two modules are needed.")
-    own, rng = np.array([labels[i] for i in known]), np.random.default_rng(seed)
+    own, rng = np.array([labels[i] for i in known]), np.random.default_rng(0)
     matrix = attention[np.ix_(known, known)]
     ratio = float(module_contrast([matrix], own.tolist())[0])
-    shuffled = np.array([module_contrast([matrix], rng.permutation(own).tolist())[0] for _ in range(permutations)])
+    shuffled = np.array([module_contrast([matrix], rng.permutation(own).tolist())[0] for _ in range(PERMUTATIONS)])
     reached = int((shuffled >= ratio - 1e-12).sum())
-    return _FollowsModules(ratio, float(shuffled.mean()), (1 + reached) / (1 + permutations))
+    return _FollowsModules(ratio, float(shuffled.mean()), (1 + reached) / (1 + PERMUTATIONS))

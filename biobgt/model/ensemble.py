@@ -227,12 +227,6 @@ class Ensemble:
             found[:, columns] = logits[:, columns].softmax(dim=1)
         return found
 
-    def knows_id(self, subject: Subject) -> bool:
-        """Whether a subject of this id was among the training subjects; a simulated one is nobody."""
-        if not self.trained_ids or subject.simulated:
-            return False
-        return not self.trained_ids.isdisjoint(id_hashes([subject.id], self.id_salt))
-
     def warnings(self, subjects: Sequence[Subject], graphs: GraphBatch, atlas: Atlas) -> list[list[str]]:
         """Say of each subject why its probability should not be believed.
 
@@ -257,8 +251,10 @@ class Ensemble:
         said = []
         for subject, known, mean, distance in zip(subjects, seen, means, distances, strict=True):
             own = [OF_SIMULATED] if self.simulated else []
-            if known or self.knows_id(subject):
-                own.append(TRAINED_ON if known else KNOWN_ID)
+            if known:
+                own.append(TRAINED_ON)
+            elif self.trained_ids and not subject.simulated:  # a simulated subject is nobody
+                own += [KNOWN_ID] if self.trained_ids & id_hashes([subject.id], self.id_salt) else []
             flags = quality_flags(subject, atlas)
             own += [flag.sentence.removesuffix(".") for flag in flags if flag.level == "warning"]
             if self.ranges is not None:
@@ -294,12 +290,3 @@ def prepare_each(
         except InputError as error:
             reasons.append(str(error))
     return GraphBatch.joined(batches) if batches else None, reasons
-
-
-def ensemble_tensors(members: Sequence[BioBGT]) -> Mapping[str, torch.Tensor]:
-    """All members' weights under ``member<i>.<name>``, for one file."""
-    return {
-        f"member{i}.{name}": value.detach().cpu().contiguous().clone()
-        for i, member in enumerate(members)
-        for name, value in member.state_dict().items()
-    }

@@ -24,7 +24,6 @@ from biobgt.groups.compare import PERMUTATIONS
 from biobgt.groups.design import LEAST_DEGREES, coded, covariates_of, design_matrix, overall_connectivity
 from biobgt.groups.permutation import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
-from biobgt.model.ensemble import ensemble_tensors
 from biobgt.model.network import BioBGT
 from biobgt.model.out_of_distribution import TrainingRanges, fingerprints, id_hashes, scan_measures
 from biobgt.model.presets import Preset
@@ -185,10 +184,12 @@ def _limits(
 
 def _write_weights(folder: Path, members: Sequence[BioBGT], data: LabelledGraphs) -> None:
     """Write the members' weights, with what their training subjects are recognised by."""
-    stored = {  # matrices that half precision holds exactly are written so
-        name: value.half() if value.ndim > 1 and torch.equal(value.half().float(), value) else value
-        for name, value in ensemble_tensors(members).items()
-    }
+    stored = {}
+    for i, member in enumerate(members):
+        for name, parameter in member.state_dict().items():
+            value = parameter.detach().cpu().contiguous().clone()
+            exact = value.ndim > 1 and torch.equal(value.half().float(), value)
+            stored[f"member{i}.{name}"] = value.half() if exact else value  # matrices that half precision holds
     with atomic_file(folder / WEIGHTS) as file:
         save_file({**stored, FINGERPRINTS: fingerprints(data.graphs.features)}, file)
 

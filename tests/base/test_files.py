@@ -166,7 +166,7 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     from biobgt.export import CohortRef, FigureRequest, cohort_sha256
     from biobgt.export.bundle import _captions_text
     from biobgt.export.making import make_files
-    from biobgt.export.methods import methods_files, methods_of
+    from biobgt.export.methods import methods_files
     from biobgt.figures.paper_style import PaperStyle
 
     name = "=<img src=x onerror=alert(1)>"
@@ -178,8 +178,8 @@ def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     numbers = list(csv.reader(io.StringIO(files.numbers.decode())))
     assert not any(cell.startswith("=") for row in numbers for cell in row)
     assert any(cell == f"'{name}" for row in numbers for cell in row)
-    methods = methods_of([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
-    words = _captions_text([files], ["one"], None) + methods_files(methods, "one", "one")["one.md"].decode()
+    methods = methods_files([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
+    words = _captions_text([files], ["one"], None) + methods["methods.md"].decode()
     assert "img" in words
     assert "<img" not in MarkdownIt().render(words)
     assert "<b>" not in MarkdownIt().render(words)

@@ -4,7 +4,6 @@ import io
 import re
 import zipfile
 from dataclasses import replace
-from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -22,6 +21,7 @@ from biobgt.export.bundle import versions
 from biobgt.export.making import make_files
 from biobgt.export.methods import (
     _acquisition_sentences,
+    _methods_of,
     _model_paragraphs,
     _named_figures,
     _own_work,
@@ -31,7 +31,6 @@ from biobgt.export.methods import (
     _ToComplete,
     latex,
     methods_files,
-    methods_of,
 )
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.pretrained import pretrained_names
@@ -43,10 +42,16 @@ VERSIONS = {"biobgt": biobgt.__version__, "python": "3.11", "numpy": "2"}
 
 
 @pytest.fixture(scope="module")
-def methods(measured):
+def asked(measured):
+    """Figures, their subjects, and versions of programs."""
     requests = [request_of(figure) for figure in FIGURES]
     files = [make_files(measured, request, style=PaperStyle(), formats=("svg",)) for request in requests]
-    return methods_of(files, {DEMO: measured.cohort}, versions(requests))
+    return files, {DEMO: measured.cohort}, versions(requests)
+
+
+@pytest.fixture(scope="module")
+def methods(asked):
+    return _methods_of(*asked)
 
 
 def person(name, group, **phenotypes):
@@ -88,9 +93,9 @@ def test_every_work_is_cited_where_a_decision_is_said(methods):
     assert all(sentence.strip().endswith((".", ")")) for sentence in plain.split("\n"))
 
 
-def test_three_formats_say_the_same_and_repeat_to_the_byte(methods):
-    files = methods_files(methods, "methods", "references")
-    assert files == methods_files(methods, "methods", "references")
+def test_three_formats_say_the_same_and_repeat_to_the_byte(asked, methods):
+    files = methods_files(*asked)
+    assert files == methods_files(*asked)
     assert set(files) == {"methods.md", "methods.docx", "methods.tex", "references.bib"}
     markdown = re.sub(r"^(#+|-) |\*\*", "", files["methods.md"].decode(), flags=re.MULTILINE).replace("\\|", "|")
     for paragraph in word_paragraphs(files["methods.docx"]):
@@ -233,7 +238,7 @@ def test_names_of_people_and_cohorts_are_no_markup(own):
     odd = replace(own, subjects=(replace(own.subjects[0], id="<i>$x_1$</i>\x07"),))
     request = FigureRequest("series_carpet", hostile, odd.ids[0])
     made = make_files(odd, request, style=PaperStyle(), formats=("svg",))
-    files = methods_files(methods_of([made], {hostile: odd}, VERSIONS), "methods", "references")
+    files = methods_files([made], {hostile: odd}, VERSIONS)
     assert r"\textless{}i\textgreater{}\$x\_1\$" in files["methods.tex"].decode()
     assert "<i>$x_1$</i>" in " ".join(word_paragraphs(files["methods.docx"]))
     assert "\\<i>" in files["methods.md"].decode()
@@ -243,6 +248,5 @@ def test_names_of_people_and_cohorts_are_no_markup(own):
 def test_a_work_that_no_sentence_names_is_still_cited(measured):
     made = make_files(measured, request_of("series_carpet"), style=PaperStyle(), formats=("svg",))
     more = replace(made, citations=(*made.citations, "meila2007"))
-    methods = methods_of([more], MappingProxyType({DEMO: measured.cohort}), VERSIONS)
-    text = methods_files(methods, "a", "a")["a.md"].decode()
+    text = methods_files([more], {DEMO: measured.cohort}, VERSIONS)["methods.md"].decode()
     assert "The figure also rests on work by others (Meilă 2007)." in text

@@ -16,7 +16,7 @@ from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import _make_figure, make_files
-from biobgt.export.methods import methods_of
+from biobgt.export.methods import _methods_of
 from biobgt.figures import gamma_sweep, hub_brain, hub_curves, hub_scatter
 from biobgt.figures.hubs import HubCurvesOptions, HubScatterOptions, _GammaSweepOptions, _HubBrainOptions
 from biobgt.figures.paper.pen import draw_on_paper
@@ -197,7 +197,7 @@ def test_figures_by_request_take_it_and_cite_its_work(cohort):
     request = FigureRequest("hub_brain", ref, cohort.ids[0], options={"measure": "pagerank"})
     assert "pagerank" in _make_figure(cohort, request, STYLE).numbers
     files = make_files(cohort, request, style=STYLE, formats=["svg"])
-    methods = methods_of([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
+    methods = _methods_of([files], {ref: cohort}, {"biobgt": "1", "python": "3"})
     assert methods.works["brin1998"] is BRIN
     assert any("Brin, Sergey and Page, Lawrence" in one.bibtex() for one in methods.works.values())
     with pytest.raises(InputError, match=r"no hub measure 'charm'.*pagerank"):
