@@ -67,40 +67,29 @@ def rank_agreement(values: FloatArray, reference: FloatArray, *, top: float = DE
     n_hubs = number_of_hubs(values.shape[1], top)
     hubs = np.argsort(-reference, kind="stable")[:n_hubs]
     of_values = np.argsort(-values, axis=1, kind="stable")[:, :n_hubs]
+    # Kendall's τ-b: concordant minus discordant pairs, over the geometric mean of the numbers of untied pairs.
+    first, second = np.triu_indices(len(reference), 1)
+    order, orders = np.sign(reference[first] - reference[second]), np.sign(values[:, first] - values[:, second])
+    untied = np.sqrt(np.count_nonzero(orders, axis=1) * np.count_nonzero(order))
     agreement = {
         "spearman": spearman(values, reference),
-        "kendall": _kendall(values, reference),
+        "kendall": orders @ order / np.maximum(untied, 1),
         "overlap": np.isin(of_values, hubs).mean(axis=1),
     }
     return {name: np.where(varies, column, np.nan) for name, column in agreement.items()}
 
 
 def spearman(values: FloatArray, reference: FloatArray) -> FloatArray:
-    """Spearman's ρ of each row with the reference, shape (n_measures,)."""
+    """Spearman's ρ of each row with the reference, shape (n_measures,); NaN where either side is constant."""
+    if len(reference) < 2:
+        return np.full(len(values), np.nan)
     ranked = ranks(np.vstack([values, reference]))
     ranked -= ranked.mean(axis=1, keepdims=True)
-    return _quotient(ranked[:-1] @ ranked[-1], np.linalg.norm(ranked[:-1], axis=1) * np.linalg.norm(ranked[-1]))
-
-
-def _kendall(values: FloatArray, reference: FloatArray) -> FloatArray:
-    """Kendall's τ-b of each row with the reference, shape (n_measures,).
-
-    Concordant minus discordant pairs, over the geometric mean of the numbers of untied pairs.
-    """
-    first, second = np.triu_indices(len(reference), 1)
-    order = np.sign(reference[first] - reference[second])
-    orders = np.sign(values[:, first] - values[:, second])
-    untied = np.count_nonzero(orders, axis=1) * np.count_nonzero(order)
-    return _quotient(orders @ order, np.sqrt(untied))
-
-
-def _quotient(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    return np.divide(numerator, denominator, out=np.full(len(numerator), np.nan), where=denominator > 0)
+    sizes = np.linalg.norm(ranked[:-1], axis=1) * np.linalg.norm(ranked[-1])
+    return np.divide(ranked[:-1] @ ranked[-1], sizes, out=np.full(len(sizes), np.nan), where=sizes > 0)
 
 
 # How sure a rank correlation over the regions of one brain is.
-
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -128,7 +117,7 @@ def _rank_correlation(values: FloatArray, reference: FloatArray) -> RankCorrelat
     sampled = sampled[np.isfinite(sampled)]
     if np.isnan(rho) or not len(sampled):
         return unknown
-    low, high = np.quantile(sampled, [(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])
+    low, high = np.quantile(sampled, [(1 - 0.95) / 2, (1 + 0.95) / 2])
     return RankCorrelation(float(rho), float(low), float(high), n_regions)
 
 
@@ -193,9 +182,8 @@ def subject_sweep(
     frames = []
     for key in measures:
         known = np.asarray(hubs.measures[key], dtype=np.float64)[hubs.has_signal]
-        rho = spearman(values, known) if len(known) > 1 else np.full(len(values), np.nan)
-        reference = HUB_MEASURES[key].title
-        frames.append(pd.DataFrame({"reference": reference, "gamma": np.asarray(gammas, float), "spearman": rho}))
+        found = {"gamma": np.asarray(gammas, float), "spearman": spearman(values, known)}
+        frames.append(pd.DataFrame({"reference": HUB_MEASURES[key].title, **found}))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -302,7 +290,10 @@ def partial_spearman(values: FloatArray, reference: FloatArray, given: FloatArra
     ndarray, shape (n_measures,)
         NaN where the held ones leave nothing of either side, as where the reference is one of them.
     """
-    ranked = ranks(np.vstack([np.atleast_2d(values), reference, given]))
+    values = np.atleast_2d(values)
+    if len(reference) < 2:
+        return np.full(len(values), np.nan)
+    ranked = ranks(np.vstack([values, reference, given]))
     ranked -= ranked.mean(axis=1, keepdims=True)
     sides, held = ranked[: -len(given)], ranked[-len(given) :]
     fitted = np.linalg.lstsq(held.T, sides.T, rcond=None)[0]
@@ -347,9 +338,6 @@ def graph_agreement(
     entanglement = np.abs(spectra.entropy_change(gammas))[:, signal]
     held = strength_and_degree(weights)[:, signal]
     efficiency = node_efficiency(weights)[signal]
-    if signal.sum() < 2:
-        nothing = np.full(len(entanglement), np.nan)
-        return GraphAgreement(tuple(gammas), dict.fromkeys(COMPARISONS, nothing))
     rhos = {
         "efficiency": spearman(entanglement, efficiency),
         "partial": partial_spearman(entanglement, efficiency, held),
@@ -408,12 +396,10 @@ def agreement_beyond_strength(
     entanglement = table.loc[has_signal, NE].to_numpy(float)
     found: dict[str, dict[str, float]] = {}
     for column in REFERENCES:
-        reference = HUB_MEASURES[column].title
         known = table.loc[has_signal, column].to_numpy(float)
-        partial = float(partial_spearman(entanglement, known, held)[0]) if len(known) > 1 else np.nan
-        found[reference] = {"partial": partial}
-        if nulls:
-            found[reference] |= {"null_low": np.nan, "null_high": np.nan, "p": np.nan}
+        partial = float(partial_spearman(entanglement, known, held)[0])
+        without = dict.fromkeys(("null_low", "null_high", "p") if nulls else (), np.nan)
+        found[HUB_MEASURES[column].title] = {"partial": partial, **without}
     if nulls:
         efficiency = HUB_MEASURES[NEFF].title
         beside = _against(found[efficiency]["partial"], [null.at(gamma)["partial"] for null in nulls])
@@ -466,22 +452,16 @@ def summarise_plausibility(
     persons = [person_of(str(subject)) for subject in recordings.index]
     own = pd.DataFrame(average_by_person(recordings.to_numpy(np.float64), persons), columns=recordings.columns)
     table = pd.DataFrame({"mean": own.mean(), "sd": own.std()})
-    counts = np.random.default_rng(seed).multinomial(len(own), np.full(len(own), 1 / len(own)), size=n_boot)
-    table["low"], table["high"] = _interval(own.to_numpy(), counts.astype(np.float64), confidence)
+    draws = np.random.default_rng(seed).multinomial(len(own), np.full(len(own), 1 / len(own)), size=n_boot)
+    defined = own.notna().to_numpy()
+    totals, counts = draws.astype(np.float64) @ np.where(defined, own, 0), draws.astype(np.float64) @ defined
+    drawn = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+    enough, edges = defined.sum(axis=0) > 1, np.full((2, len(table)), np.nan)
+    tail = (1 - confidence) / 2
+    edges[:, enough] = np.nanquantile(drawn[:, enough], [tail, 1 - tail], axis=0)
+    table["low"], table["high"] = edges
     table["n_subjects"], table["n_recordings"] = own.notna().sum(), recordings.notna().sum()
     return table.reset_index()
-
-
-def _interval(values: FloatArray, draws: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
-    """Percentile interval of the mean over subjects, for each column; NaN with fewer than two subjects."""
-    defined = np.isfinite(values)
-    totals, counts = draws @ np.where(defined, values, 0), draws @ defined
-    means = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
-    enough = defined.sum(axis=0) > 1
-    edges = np.full((2, values.shape[1]), np.nan)
-    tail = (1 - confidence) / 2
-    edges[:, enough] = np.nanquantile(means[:, enough], [tail, 1 - tail], axis=0)
-    return edges[0], edges[1]
 
 
 # What agreement beyond strength means, in words for the page and the command.
@@ -506,22 +486,17 @@ def verdict_sentence(found: Mapping[str, AgainstNulls]) -> str:
     if partial.p != partial.p:  # NaN
         return _NO_VARIANCE
     side = "above" if partial.rho > partial.null_high else "below" if partial.rho < partial.null_low else "within"
+    least = partial.p <= 2 / (1 + partial.n_nulls)  # no null graph lies as far out
+    smallest = f", the smallest that {counted(partial.n_nulls, 'null graph')} can give" if least else ""
     held = (
         f"with these held, ρ is {signed(partial.rho)}, {side} the {signed(partial.null_low)} to "
-        f"{signed(partial.null_high)} of {counted(partial.n_nulls, 'null graph')} ({_p_words(partial)})"
+        f"{signed(partial.null_high)} of {counted(partial.n_nulls, 'null graph')} (p = {partial.p:.2g}{smallest})"
     )
     if partial.p > SIGNIFICANT:
         return f"No agreement of {agreement} beyond strength and degree is shown: {held}."
     if partial.rho > max(0, partial.null_mean):
         return f"The agreement of {agreement} goes beyond strength and degree: {held}."
     return f"Strength and degree account for the agreement of {agreement}: {held}."
-
-
-def _p_words(found: AgainstNulls) -> str:
-    """The p; where no null graph lies as far out, that it could not be smaller."""
-    if found.p > 2 / (1 + found.n_nulls):
-        return f"p = {found.p:.2g}"
-    return f"p = {found.p:.2g}, the smallest that {counted(found.n_nulls, 'null graph')} can give"
 
 
 def verdict_caption(
@@ -559,14 +534,7 @@ def comparison_rows(
     rows = []
     for name, title in COMPARISONS.items():
         one = found[name]
-        spread = f"{signed(one.null_low)} to {signed(one.null_high)}"
-        known = one.p == one.p
-        rows.append(
-            {
-                "Comparison": kind.named(title),
-                "Spearman's ρ": signed(one.rho),
-                "Null graphs": spread if known else "not defined",
-                "p": f"{one.p:.2g}" if known else "not defined",
-            }
-        )
+        row = {"Comparison": kind.named(title), "Spearman's ρ": signed(one.rho)}
+        beside = {"Null graphs": f"{signed(one.null_low)} to {signed(one.null_high)}", "p": f"{one.p:.2g}"}
+        rows.append(row | (dict.fromkeys(beside, "not defined") if np.isnan(one.p) else beside))
     return rows

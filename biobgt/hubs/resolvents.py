@@ -87,9 +87,7 @@ class _Neighbourhoods:
         perturbation : {"control", "remove"}
         """
         diagonal = np.arange(self.members.shape[1])
-        if (
-            perturbation == "control"
-        ):  # the Laplacian of a clique of the same total weight, minus that of what was there
+        if perturbation == "control":  # a clique of the same total weight, minus what was there
             both = self.filled[:, :, None] & self.filled[:, None, :]
             inside = np.where(both, self.block(weights), 0.0)
             size, strengths = self.filled.sum(axis=1), inside.sum(axis=2)

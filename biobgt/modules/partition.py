@@ -256,11 +256,9 @@ def module_agreement(partition: Labels, atlas: Atlas, labelling: str = "dosenbac
     -------
     ModuleAgreement
     """
-    labels = atlas.labelling(labelling)
-    if len(module_labels(partition)) != len(labels):
-        raise InputError(
-            f"The partition has {len(module_labels(partition))} regions and atlas {atlas.name} has {len(labels)}."
-        )
+    labels, n_regions = atlas.labelling(labelling), len(module_labels(partition))
+    if n_regions != len(labels):
+        raise InputError(f"The partition has {n_regions} regions and atlas {atlas.name} has {len(labels)}.")
     return compare_modules(partition, labels)
 
 
