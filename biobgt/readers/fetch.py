@@ -61,9 +61,7 @@ class FetchOptions(Options):
     )
     pipeline: Pipeline = option("cpac", choices=PIPELINES, shown=PIPELINES, title="Preprocessing pipeline")
     band_pass_filtering: bool = option(
-        True,
-        title="Band-passed series (0.01 to 0.1 Hz)",
-        flag="--band-pass/--no-band-pass",
+        True, title="Band-passed series (0.01 to 0.1 Hz)", flag="--band-pass/--no-band-pass"
     )
     global_signal_regression: bool = option(True, title="Global signal removed")
     quality_checked: bool = option(True, title="Only subjects whose data passed ABIDE's quality check")

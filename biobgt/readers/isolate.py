@@ -37,14 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.errors import ChoiceNeeded, InputError, ReaderFault
-from biobgt.base.limits import (
-    DamagedFile,
-    Limits,
-    allow_memory,
-    current_limits,
-    enforce_allowances,
-    how_to_raise,
-)
+from biobgt.base.limits import DamagedFile, Limits, allow_memory, current_limits, enforce_allowances, how_to_raise
 
 try:
     import fcntl

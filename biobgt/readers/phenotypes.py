@@ -255,9 +255,7 @@ def _with_row(subject: Subject, row: "pd.Series[str]") -> Subject:
     }
     group = row.get("group")
     return replace(
-        subject,
-        group=str(group) if is_known(group) else subject.group,
-        phenotypes={**subject.phenotypes, **values},
+        subject, group=str(group) if is_known(group) else subject.group, phenotypes={**subject.phenotypes, **values}
     )
 
 

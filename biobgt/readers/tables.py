@@ -40,7 +40,7 @@ _NOT_NUMBERS = [*_MISSING, *map(str.upper, _MISSING), *map(str.title, _MISSING)]
 UNKNOWN = frozenset({"", "n/a", "na", "nan", "none", "nat", "<na>", "-9999", "-999", "-9999.0"})
 # Columns that releases and programs put beside the regions: ADHD-200 Athena's first two, row numbers, clocks.
 _NOT_REGIONS = {"", "file", "sub-brick", "index", "unnamed: 0", "row"} | {
-    *("time", "time (s)", "t", "tr", "volume", "vol", "frame", "scan", "timepoint", "time point", "timepoints"),
+    *("time", "time (s)", "t", "tr", "volume", "vol", "frame", "scan", "timepoint", "time point", "timepoints")
 }
 # Names that only count columns, or that count time: they do not say that the columns are regions.
 _COUNTING_NAME = re.compile(
@@ -48,10 +48,7 @@ _COUNTING_NAME = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 # Digits are matched in one way only: a long word that begins as a number takes no longer than its length.
-_NUMBER = re.compile(
-    r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?",
-    re.IGNORECASE,
-)
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?", re.IGNORECASE)
 _SHORTEST_PROGRESSION = 5
 _LOOKED_AT = 20  # lines, the last ones, from which the separator is told
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
