@@ -72,13 +72,10 @@ def test_label_means(tmp_path, image_path, signals):
 
 
 def test_a_label_that_the_image_does_not_reach_does_not_shift_the_others(tmp_path, image_path, labels, signals):
-    fine = nibabel.Nifti1Image(
-        np.kron(np.asarray(labels.dataobj), np.ones((2, 2, 2), np.int16)), AFFINE @ np.diag([0.5, 0.5, 0.5, 1])
-    )
-    data = np.asarray(fine.dataobj).copy()
+    data = np.kron(np.asarray(labels.dataobj), np.ones((2, 2, 2), np.int16))
     data[11, 11, 11] = 4  # one half-size voxel, lost when resampled to the image
-    nibabel.save(nibabel.Nifti1Image(data, fine.affine), tmp_path / "fine.nii.gz")
-    values = read_image(image_path, labels=tmp_path / "fine.nii.gz").values
+    fine = save_image(tmp_path / "fine.nii.gz", data, AFFINE @ np.diag([0.5, 0.5, 0.5, 1]))
+    values = read_image(image_path, labels=fine).values
     assert values.shape == (N_VOLUMES, 6)
     assert np.isnan(values[:, 3]).all()
     for column, signal in zip([0, 1, 2, 4, 5], signals.T, strict=True):
@@ -104,32 +101,23 @@ def test_band_pass_and_smoothing_do_what_nilearn_does(tmp_path, image_path):
 @pytest.fixture
 def with_confounds(image_path, rng):
     """nilearn's example of fMRIPrep confounds, made longer, with two volumes of strong motion."""
-    example = files("nilearn.interfaces.fmriprep") / "data"
-    stem = image_path.parent / image_path.name.split("_space-")[0]
-    shutil.copy(str(example / "test-v21_desc-confounds_timeseries.json"), f"{stem}_desc-confounds_timeseries.json")
-    table = pd.read_csv(str(example / "test-v21_desc-confounds_timeseries.tsv"), sep="\t")
-    table = pd.concat([table] * 4, ignore_index=True)
-    varying = [column for column in table if not column.startswith(("non_steady", "motion_outlier"))]
-    table[varying] = rng.standard_normal((N_VOLUMES, len(varying)))
+    example = str(files("nilearn.interfaces.fmriprep") / "data" / "test-v21_desc-confounds_timeseries")
+    own = f"{image_path.parent / image_path.name.split('_space-')[0]}_desc-confounds_timeseries"
+    shutil.copy(f"{example}.json", f"{own}.json")
+    names = [name for name in pd.read_csv(f"{example}.tsv", sep="\t") if not name.startswith(("non_s", "motion_out"))]
+    table = pd.DataFrame(rng.standard_normal((N_VOLUMES, len(names))), columns=names)
     table["framewise_displacement"] = np.where(np.isin(np.arange(N_VOLUMES), [50, 51]), 2.0, 0.05)
     table["std_dvars"] = 1.0
-    table = table.drop(columns=[column for column in table if column.startswith(("non_steady", "motion_outlier"))])
-    table.to_csv(f"{stem}_desc-confounds_timeseries.tsv", sep="\t", index=False)
+    table.to_csv(f"{own}.tsv", sep="\t", index=False)
     return image_path
 
 
 def test_more_confounds_than_volumes_get_a_sentence(tmp_path, with_confounds):
-    image = nibabel.load(with_confounds)
-    short = tmp_path / "short" / with_confounds.name
-    short.parent.mkdir()
-    nibabel.save(image.slicer[..., :20], short)
-    for path in tmp_path.glob("*_timeseries.*"):
-        shutil.copy(path, short.parent / path.name)
-    confounds = short.parent / with_confounds.name.replace(
-        "_space-MNI152NLin2009cAsym_desc-preproc_bold.nii.gz", "_desc-confounds_timeseries.tsv"
-    )
+    nibabel.save(nibabel.load(with_confounds).slicer[..., :20], tmp_path / "short.nii.gz")
+    (tmp_path / "short.nii.gz").rename(with_confounds)
+    (confounds,) = tmp_path.glob("*_timeseries.tsv")
     pd.read_csv(confounds, sep="\t").head(20).to_csv(confounds, sep="\t", index=False)
-    refused("leaves no signal", read_image, short, labels=tmp_path / "labels.nii.gz", confounds="simple")
+    refused("leaves no signal", read_image, with_confounds, labels=tmp_path / "labels.nii.gz", confounds="simple")
 
 
 @pytest.mark.parametrize("strategy", ["simple", "scrubbing", "compcor"])
@@ -163,29 +151,38 @@ def test_an_fmriprep_folder_is_a_cohort(tmp_path, with_confounds):
     assert cohort.subjects[0].source.options["confounds"] == "simple"
 
 
+BAD_IMAGES = {
+    "three.nii.gz": np.ones(SHAPE, np.int16),
+    "zero.nii.gz": np.zeros((*SHAPE, 12), np.int16),
+    "seven.nii.gz": np.full((*SHAPE, 12), 7, np.int16),
+    "air.nii.gz": np.zeros((128, 128, 64, 18), np.uint8),
+}
+
+
 @pytest.mark.parametrize(
-    ("options", "sentence"),
+    ("name", "options", "sentence"),
     [
-        ({}, "An image needs regions"),
-        ({"labels": "nowhere.nii.gz"}, "no image 'nowhere.nii.gz'"),
-        ({"labels": "flat.nii.gz"}, "holds 1 labels"),
-        ({"labels": "labels.nii.gz", "confounds": "simple"}, "confounds for strategy 'simple' could not be loaded"),
+        ("", {}, "An image needs regions"),
+        ("", {"labels": "nowhere.nii.gz"}, "no image 'nowhere.nii.gz'"),
+        ("", {"labels": "three.nii.gz"}, "holds 1 labels"),
+        ("", {"labels": "labels.nii.gz", "confounds": "simple"}, "for strategy 'simple' could not be loaded"),
+        ("three.nii.gz", {"labels": "labels.nii.gz"}, "need a 4-D image"),
+        ("cut.nii.gz", {"labels": "labels.nii.gz"}, "cannot be read as a NIfTI"),
+        ("text.nii", {"labels": "labels.nii.gz"}, "cannot be read as a NIfTI"),
+        ("zero.nii.gz", {"labels": "labels.nii.gz"}, "all voxels of its first volume have one value"),
+        ("seven.nii.gz", {"labels": "labels.nii.gz"}, "all voxels of its first volume have one value"),
+        # Bytes that would be large in single precision.
+        ("air.nii.gz", {"labels": "labels.nii.gz"}, r"'air\.nii\.gz' would grow from .* to 72 MB"),
     ],
 )
-def test_bad_options_get_a_sentence(tmp_path, image_path, options, sentence):
-    save_image(tmp_path / "flat.nii.gz", np.ones(SHAPE, np.int16))
+def test_bad_images_and_options_get_a_sentence(tmp_path, image_path, name, options, sentence):
+    (tmp_path / "cut.nii.gz").write_bytes(image_path.read_bytes()[:3000])
+    (tmp_path / "text.nii").write_text("1 2 3")
+    for bad in {name, options.get("labels")} & set(BAD_IMAGES):
+        save_image(tmp_path / bad, BAD_IMAGES[bad])
     if "labels" in options:
         options = {**options, "labels": tmp_path / options["labels"]}
-    refused(sentence, read_image, image_path, **options)
-
-
-def test_bad_images_get_a_sentence(tmp_path, image_path):
-    save_image(tmp_path / "three_bold.nii.gz", np.ones(SHAPE))
-    (tmp_path / "cut_bold.nii.gz").write_bytes(image_path.read_bytes()[:3000])
-    (tmp_path / "text_bold.nii").write_text("1 2 3")
-    refused("need a 4-D image", read_image, tmp_path / "three_bold.nii.gz", atlas=load_atlas("aal90"))
-    for name in ("cut_bold.nii.gz", "text_bold.nii"):
-        refused("cannot be read as a NIfTI", read_image, tmp_path / name, atlas=load_atlas("aal90"))
+    refused(sentence, read_image, tmp_path / name if name else image_path, **options)
 
 
 @pytest.mark.parametrize(
@@ -212,24 +209,11 @@ def test_a_bundled_label_image_by_the_name_of_its_atlas(tmp_path, rng):
         read_cohort(path, options=ReadOptions(image=ImageOptions(labels="glasser360")))
 
 
-@pytest.mark.parametrize("value", [0, 7])
-def test_an_image_of_one_value_is_refused(tmp_path, image_path, value):
-    empty = save_image(tmp_path / "empty.nii.gz", np.full((*SHAPE, 12), value, np.int16))
-    with pytest.raises(InputError, match="The image is empty: all voxels of its first volume have one value"):
-        read_image(empty, labels=tmp_path / "labels.nii.gz")
-
-
 def test_an_image_whose_first_volume_is_empty_is_read(tmp_path, image_path, signals):
     data = np.asarray(nibabel.load(image_path).dataobj).copy()
     data[..., 0] = 0
-    path = save_image(tmp_path / "first.nii.gz", data)
-    values = read_image(path, labels=tmp_path / "labels.nii.gz").values
+    values = read_image(save_image(tmp_path / "first.nii.gz", data), labels=tmp_path / "labels.nii.gz").values
     np.testing.assert_allclose(values[1:], signals[1:], atol=1e-2)
-
-
-def test_a_small_image_of_bytes_that_would_be_large_in_single_precision_is_refused(tmp_path, image_path):
-    air = save_image(tmp_path / "air.nii.gz", np.zeros((128, 128, 64, 18), np.uint8))
-    refused(r"'air\.nii\.gz' would grow from .* to 72 MB", read_image, air, labels=tmp_path / "labels.nii.gz")
 
 
 @pytest.mark.parametrize("beyond_mm", [-6, -1, 3, 5.5])
