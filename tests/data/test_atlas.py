@@ -159,6 +159,26 @@ def test_names_of_all_regions_recognise_an_atlas_in_any_order(name):
     assert atlas_of_names([*regions[1:], "elsewhere"]) is None
 
 
+TWO_PLACES = [[1, 2, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "regions", "coordinates"),
+    [
+        ("a.tsv", "x\ty\tz\tlabel\n1\t2\t3\tA\n4\t5\t6\tB\n", ("A", "B"), TWO_PLACES),
+        ("a.node", "# BrainNet Viewer\n1 2 3 1 4 A.L\n4 5 6 2 4 -\n", ("A.L", "Region 2"), TWO_PLACES),
+        # Trailing separators and decimal commas shift nothing.
+        ("a.csv", "x,y,z,label\n1,2,3,101,\n4,5,6,102,\n", ("101", "102"), TWO_PLACES),
+        ("a.csv", "x;y;z;label\n1,5;2;3;A\n4;5;6;B\n", ("A", "B"), [[1.5, 2, 3], [4, 5, 6]]),
+    ],
+)
+def test_own_tables(tmp_path, name, text, regions, coordinates):
+    (tmp_path / name).write_text(text)
+    atlas = find_atlas(str(tmp_path / name))
+    assert atlas.regions == regions
+    assert atlas.coordinates.tolist() == coordinates
+
+
 def test_own_table_with_labels(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("Label,X,Y,Z,network\nInsula,-30,10,2,salience\nInsula,30,10,2,salience\nCuneus,1,-80,20,\n")
@@ -166,16 +186,6 @@ def test_own_table_with_labels(tmp_path):
     assert atlas.regions == ("Insula (1)", "Insula (2)", "Cuneus")
     assert atlas.hemispheres == ("L", "R", "M")
     assert atlas.labelling("network") == ("salience", "salience", None)
-    np.testing.assert_array_equal(atlas.coordinates[0], [-30, 10, 2])
-
-
-def test_own_tsv_and_node_file(tmp_path):
-    (tmp_path / "a.tsv").write_text("x\ty\tz\tlabel\n-1.5\t2\t3\tA\n4\t5\t6\tB\n")
-    assert find_atlas(tmp_path / "a.tsv").regions == ("A", "B")
-    (tmp_path / "b.node").write_text("# BrainNet Viewer\n-30 10 2 1 4 Insula.L\n30 10 2 2 4 -\n")
-    atlas = find_atlas(str(tmp_path / "b.node"))
-    assert atlas.regions == ("Insula.L", "Region 2")
-    assert atlas.coordinates.tolist() == [[-30, 10, 2], [30, 10, 2]]
 
 
 @pytest.mark.parametrize(
@@ -195,13 +205,6 @@ def test_bad_atlas_tables_get_a_sentence(tmp_path, name, text, sentence):
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=sentence):
         read_atlas(tmp_path / name)
-
-
-def test_trailing_separators_and_decimal_commas_shift_nothing(tmp_path):
-    (tmp_path / "a.csv").write_text("x,y,z,label\n1,2,3,101,\n4,5,6,102,\n")
-    assert read_atlas(tmp_path / "a.csv").coordinates.tolist() == [[1, 2, 3], [4, 5, 6]]
-    (tmp_path / "b.csv").write_text("x;y;z;label\n1,5;2;3;A\n4;5;6;B\n")
-    assert read_atlas(tmp_path / "b.csv").coordinates.tolist() == [[1.5, 2, 3], [4, 5, 6]]
 
 
 def test_unknown_names_get_a_sentence():

@@ -99,13 +99,6 @@ def test_equal_means_are_not_enough(series):
     assert "same scan" not in " ".join(quality_table(cohort)["warnings"])
 
 
-def test_table(series):
-    people = (Subject(id="a", series=series), Subject(id="b", connectivity=np.corrcoef(series.T)))
-    table = quality_table(Cohort(name="c", subjects=people, atlas=ATLAS))
-    assert table["subject"].tolist() == ["a", "b"]
-    assert table["mean FC"][0] == pytest.approx(table["mean FC"][1])
-
-
 def test_real_cohorts_are_mostly_unsuspicious(shared_data):
     abide, cni = (read_cohort(shared_data / f"{name}.npz") for name in ("abide_cc200", "cni2019_cc200"))
     for cohort in (abide, cni):
