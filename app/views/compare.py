@@ -8,7 +8,7 @@ import streamlit as st
 
 from biobgt import InputError
 from biobgt.base.files import write_csv
-from biobgt.base.wording import counted, not_ruled_out, percent
+from biobgt.base.wording import capitalised, counted, covariate_words, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
 from biobgt.figures import groups as figures
 from biobgt.figures.modules import networks_of
@@ -105,7 +105,7 @@ def _show_costs(planned: features.PlannedComparison) -> None:
     assert known is not None
     rows = [
         {
-            "Covariate": comparing.covariate_title(name),
+            "Covariate": capitalised(covariate_words(name)),
             "Degrees of freedom used": taken,
             "Group variance explained": percent(design.explained_by[name]),
             "Missing in (people)": int(known[name].isna().sum()),

@@ -46,7 +46,7 @@ def comparable_groups(cohort: Cohort) -> tuple[str, ...]:
     return tuple(group for group, size in cohort.group_people.items() if size >= FEWEST_COMPARED)
 
 
-def covariate_title(name: str) -> str:
+def _covariate_title(name: str) -> str:
     """A covariate as a list of choices names it."""
     return capitalised(covariate_words(name))
 
@@ -107,7 +107,7 @@ class ComparedOptions(Options):
         f"them. On the command line one option per covariate, or '{NOTHING}'.",
         choices_of=offered_covariates,
         default_of=lambda cohort: tuple(map(str, covariates_of(cohort.table()).table.columns)),
-        shown=covariate_title,
+        shown=_covariate_title,
         link="adjusted_for",
         flag="--covariate",
     )

@@ -202,6 +202,13 @@ class HubMeasure:
 
 _LENGTHS = "The length of a connection is 1/weight."
 
+
+def _classical(key: str, title: str, short: str, unit: str, colour: str, definition: str, **about: Any) -> HubMeasure:
+    """A measure of the graph that :mod:`biobgt.hubs.classical` computes under its key."""
+    compute = imported_later("biobgt.hubs.classical", key)
+    return HubMeasure(key, title, short, unit, colour, "graph", compute, definition, **about)
+
+
 HUB_MEASURES: Registry[HubMeasure] = Registry(
     "hub measure",
     HubMeasure(
@@ -228,26 +235,22 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         symbol="triangle-up",
         low_in_hubs=True,
     ),
-    HubMeasure(
+    _classical(
         NEFF,
         "node efficiency",
         "NEff",
         "mean of 1/distance",
         ORANGE,
-        "graph",
-        imported_later("biobgt.hubs.classical", "node_efficiency"),
         "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others "
         "[@latora2001; @rubinov2010].",
         notes=(_LENGTHS,),
     ),
-    HubMeasure(
+    _classical(
         "local_efficiency",
         "local efficiency",
         "local efficiency",
         "mean of 1/distance among neighbours",
         OLIVE,
-        "graph",
-        imported_later("biobgt.hubs.classical", "local_efficiency"),
         "Local efficiency is the mean inverse weighted path length among a region's neighbours [@latora2001], "
         "as bctpy defines it, with lengths of 1 / cube root of the weight [@rubinov2010].",
         symbol="triangle-down",
@@ -263,26 +266,22 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "FC strength is the mean connectivity of a region with all others [@rubinov2010].",
         symbol="square",
     ),
-    HubMeasure(
+    _classical(
         "degree",
         "degree",
         "degree",
         "connections",
         WINE,
-        "graph",
-        imported_later("biobgt.hubs.classical", "degree"),
         "Degree is the number of a region's connections [@rubinov2010].",
         symbol="cross",
         counts=True,
     ),
-    HubMeasure(
+    _classical(
         "betweenness",
         "betweenness",
         "betweenness",
         "paths; every pair counts twice",
         MAGENTA,
-        "graph",
-        imported_later("biobgt.hubs.classical", "betweenness"),
         "Betweenness is the number of shortest weighted paths between other regions that pass through a region "
         "[@rubinov2010].",
         symbol="x",
@@ -292,26 +291,22 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
             "every other and back, as bctpy does.",
         ),
     ),
-    HubMeasure(
+    _classical(
         "closeness",
         "closeness",
         "closeness",
         "1/mean distance",
         BROWN,
-        "graph",
-        imported_later("biobgt.hubs.classical", "closeness"),
         "Closeness is the inverse of the mean weighted path length from a region to all others [@rubinov2010].",
         symbol="star",
         notes=(_LENGTHS,),
     ),
-    HubMeasure(
+    _classical(
         "eigenvector",
         "eigenvector centrality",
         "eigenvector",
         "part of a vector of length 1",
         CHARCOAL,
-        "graph",
-        imported_later("biobgt.hubs.classical", "eigenvector"),
         "Eigenvector centrality is a region's part of the leading eigenvector of the weights [@rubinov2010].",
         symbol="pentagon",
     ),
