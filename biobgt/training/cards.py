@@ -4,6 +4,7 @@ import json
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
@@ -206,13 +207,12 @@ def name_subjects(card: dict[str, Any], ids: Iterable[str]) -> None:
     card["trained_ids"] = "".join(sorted(id_hashes(ids, card["sha256"])))
 
 
-def seal_card(folder: Path) -> dict[str, Any]:
+def seal_card(folder: Path) -> None:
     """Bind a card to the files beside it, after these files changed."""
     card = load_card(folder)
     card["files"] = _hashes(folder)
     card["beside_connectivity"] = _beside_connectivity(read_csv(folder / TESTS), card["data"]["subjects"])
     write_card(folder, card)
-    return card
 
 
 def _beside_connectivity(tests: pd.DataFrame, sizes: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -317,14 +317,8 @@ def measured(
     groups : sequence of str, length n_groups
     persons : sequence of str, length n_subjects
     """
-    found = bootstrap_intervals(
-        lambda truth, values: classification_metrics(truth, values, groups),
-        labels,
-        probabilities,
-        subjects=persons,
-        draws=300,
-        seed=0,
-    )
+    measure = partial(classification_metrics, groups=groups)
+    found = bootstrap_intervals(measure, labels, probabilities, subjects=persons, draws=300)
     table = {}
     for metric, interval in found.items():
         # Resampled subjects repeat, which makes a calibration error look larger than it is: no interval for it.

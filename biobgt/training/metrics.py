@@ -21,6 +21,7 @@ from biobgt.base.errors import InputError
 
 METRICS = ("accuracy", "auc", "f1", "sensitivity", "specificity", "brier", "ece")
 CALIBRATION_BINS = 10
+_CONFIDENCE = 0.95  # of intervals
 
 
 def classification_metrics(truth: ArrayLike, probabilities: ArrayLike, groups: Sequence[str]) -> dict[str, float]:
@@ -234,12 +235,11 @@ def _check_one_each(truth: NDArray[Any], n_rows: int) -> None:
 
 @dataclass(frozen=True)
 class Interval:
-    """A value and its bootstrap interval."""
+    """A value and its 95 % bootstrap interval."""
 
     value: float
     low: float
     high: float
-    confidence: float
 
 
 def bootstrap_intervals(
@@ -249,7 +249,6 @@ def bootstrap_intervals(
     *,
     subjects: Sequence[str] | None = None,
     draws: int = 2000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> dict[str, Interval]:
     """Say how far metrics would move with other subjects of the same groups.
@@ -263,13 +262,12 @@ def bootstrap_intervals(
     subjects : sequence of str, length n_rows, or None
         Whose row each is: persons are drawn, with all their rows. None: each row is a person.
     draws : int
-    confidence : float
     seed : int
 
     Returns
     -------
     dict of str to Interval
-        Percentile intervals over persons drawn with replacement within each group, NaN draws left out. They do not
+        95 % percentile intervals over persons drawn with replacement within each group, NaN draws left out. They do not
         hold what another training run would change.
     """
     labels, values = np.asarray(truth, dtype=np.int64), np.asarray(probabilities, dtype=np.float64)
@@ -286,12 +284,8 @@ def bootstrap_intervals(
         persons = np.concatenate([rng.choice(members, len(members)) for members in strata])
         sample = np.concatenate([of_person[person] for person in persons])
         drawn.append(measure(labels[sample], values[sample]))
-    ends = pd.DataFrame(drawn).quantile([(1 - confidence) / 2, (1 + confidence) / 2])  # without NaN
-    measured = measure(labels, values)
-    return {
-        name: Interval(float(value), float(ends[name].iloc[0]), float(ends[name].iloc[1]), confidence)
-        for name, value in measured.items()
-    }
+    ends = pd.DataFrame(drawn).quantile([(1 - _CONFIDENCE) / 2, (1 + _CONFIDENCE) / 2])  # without NaN
+    return {name: Interval(float(value), *map(float, ends[name])) for name, value in measure(labels, values).items()}
 
 
 def paired_difference(a: ArrayLike, b: ArrayLike, *, test_train_ratio: float = 1 / 8) -> dict[str, float]:

@@ -287,24 +287,10 @@ class CohortResults:
         np.add.at(counts, (self.labels, self.probabilities.argmax(axis=1)), 1)
         return pd.DataFrame(counts, index=list(self.groups), columns=list(self.groups))
 
-    def table(self, card: Mapping[str, Any], *, seed: int = 0) -> pd.DataFrame:
-        """One row per metric: this cohort's value with its 95 % bootstrap interval over people, and the card's.
-
-        Parameters
-        ----------
-        card : mapping
-            Of the model.
-        seed : int
-            Of the bootstrap.
-        """
-        found = bootstrap_intervals(
-            partial(classification_metrics, groups=self.groups),
-            self.labels,
-            self.probabilities,
-            subjects=self.people,
-            draws=_DRAWS,
-            seed=seed,
-        )
+    def table(self, card: Mapping[str, Any]) -> pd.DataFrame:
+        """One row per metric: this cohort's value with its 95 % bootstrap interval over people, and the card's."""
+        measure = partial(classification_metrics, groups=self.groups)
+        found = bootstrap_intervals(measure, self.labels, self.probabilities, subjects=self.people, draws=_DRAWS)
         of_model, rows = next(iter(card["results"].values())), []
         for name, title in _METRIC_TITLES.items():
             # As on cards: nothing where it is not defined, and no interval of what rises by chance.
