@@ -411,14 +411,11 @@ def _read_project(paths: list[Path], atlas: Atlas | None, phenotypes: str | Path
 def _notes_on(subjects: Iterable[Subject]) -> list[str]:
     """Say what was decided about the files' contents and may be worth a look."""
     options = [subject.source.options for subject in subjects if subject.source is not None]
-    turned = sum(option.get("orientation") == "region-time" for option in options)
-    reordered = sum(bool(option.get("regions reordered")) for option in options)
-    notes = []
-    if turned:
-        notes.append(f"Stored region × time, and turned: {turned} of {counted(len(options), 'subject')}.")
-    if reordered:
-        notes.append(f"Regions in another order, put right: {reordered} of {counted(len(options), 'subject')}.")
-    return notes
+    counts = {
+        "Stored region × time, and turned": sum(option.get("orientation") == "region-time" for option in options),
+        "Regions in another order, put right": sum(bool(option.get("regions reordered")) for option in options),
+    }
+    return [f"{what}: {count} of {counted(len(options), 'subject')}." for what, count in counts.items() if count]
 
 
 def _sort_problems(problems: list[_Problem], subjects: Mapping[str, Subject], found: Found) -> None:
