@@ -117,16 +117,6 @@ def adjusted_for(covariates: str | Sequence[str]) -> str:
     >>> adjusted_for(["age", "IQ, full scale"])
     'adjusted for age and IQ, full scale'
     """
-    names = [covariate_words(name) for name in _names(covariates)]
-    return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"
-
-
-def not_adjusted_for(covariates: str) -> str:
-    """Say which of the known covariates were not adjusted for, as a further sentence; nothing where all were."""
-    missing = [word for name, word in COVARIATES.items() if name not in _names(covariates)]
-    return f" Not adjusted for {listed(missing)}, which may explain a difference." if missing else ""
-
-
-def _names(covariates: str | Sequence[str]) -> list[str]:
     parts = covariates.split(",") if isinstance(covariates, str) else covariates
-    return [name.strip() for name in parts if name.strip()]
+    names = [covariate_words(name.strip()) for name in parts if name.strip()]
+    return f"adjusted for {listed(names)}" if names else "adjusted for no covariate"

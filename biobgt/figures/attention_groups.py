@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import FDR, passes
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
-from biobgt.base.wording import adjusted_for, counted, listed, not_adjusted_for, percent, signed
+from biobgt.base.wording import COVARIATES, adjusted_for, counted, listed, percent, signed
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
 from biobgt.figures.attention import SQUARE_MAPS, AttentionOptions, contrast_beside_words, group_maps, map_panel
@@ -119,7 +119,7 @@ def _comparison_sentence(tests: BlockTests) -> str:
     return (
         f"Permutation tests among {sizes}, {adjusted_for(tests.covariates)}: {n_marked} of "
         f"{counted(len(tests.blocks), 'module block')} {_differ(n_marked)} at a false discovery rate of "
-        f"{100 * FDR:g} %. {beside}{given}{not_adjusted_for(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
+        f"{100 * FDR:g} %. {beside}{given}{_not_adjusted_for(tests.covariates)}{f' {tests.note}' if tests.note else ''}"
     )
 
 
@@ -398,7 +398,7 @@ def _contrast_sentence(test: BlockTests) -> str:
     return (
         f" In that ratio, {test.between[1]} against {test.between[0]}: d = {signed(row['d'])} [{signed(row['d_low'])}, "
         f"{signed(row['d_high'])}], p = {row['p']:.3g}, {adjusted_for(test.covariates)}; {without}unadjusted d = "
-        f"{signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}.{not_adjusted_for(test.covariates)}"
+        f"{signed(row['d_unadjusted'])}, p = {row['p_unadjusted']:.3g}.{_not_adjusted_for(test.covariates)}"
     )
 
 
@@ -516,3 +516,9 @@ def _likeness_panel(pairs: Sequence[Mapping[str, Any]], disorders: Sequence[str]
         x=draw.Axis(names=disorders[:-1]),
         y=draw.Axis(names=disorders[1:], reversed=True),
     )
+
+
+def _not_adjusted_for(covariates: str) -> str:
+    """Say which of the known covariates were not adjusted for, as a further sentence; nothing where all were."""
+    missing = [word for name, word in COVARIATES.items() if name not in map(str.strip, covariates.split(","))]
+    return f" Not adjusted for {listed(missing)}, which may explain a difference." if missing else ""
