@@ -2,13 +2,18 @@
 
 import base64
 import json
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 BADGE = "Simulated"
+_buffer = BytesIO()
+Image.new("RGB", (1, 1)).save(_buffer, "png")
+DOT = _buffer.getvalue()  # in the place of pictures
 
 
 def chart(page: AppTest, key: str) -> Any:

@@ -7,10 +7,9 @@ from functools import partial
 from types import SimpleNamespace
 
 import networkx
-import numpy as np
 import pandas as pd
 import pytest
-from page_contents import array, as_shown, assert_no_error, badges, buttons, captions, figure, traces
+from page_contents import DOT, array, assert_no_error, badges, buttons, captions, figure
 from page_hands import visit
 from PIL import Image
 
@@ -27,13 +26,13 @@ from biobgt.model.pretrained import InstalledModel, installed_model, pretrained_
 from biobgt.modules.measures import NullGraphOptions
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
-from session import exports as export_results
 from session import view as keys
 from session.cohorts import OWN
-from session.exports import _StoppableCohort, figure_request
 from session.view import GLASS, LoadedCohort, View
+from views.export import _PREVIEW_DPI, _StoppableCohort
 from views.page_map import PAGES
 from views.shared import figures
+from views.shared.figures import _figure_request
 
 BUTTONS = {
     "subjects": {"connectivity": "connectivity_heatmap", "series": "series_carpet"}
@@ -45,11 +44,6 @@ BUTTONS = {
     | {"resolution_curves": "resolution_sweep"},
 }
 DEMO = CohortRef("ad", demo=True)
-
-
-buffer = io.BytesIO()
-Image.new("RGB", (1, 1)).save(buffer, "png")
-DOT = buffer.getvalue()
 
 
 def exported(page) -> list[FigureRequest]:
@@ -118,18 +112,6 @@ def test_no_figure_of_subjects_and_hubs_is_without_its_export(own_page):
         assert_all_can_be_added(page, 9)
 
 
-def test_what_is_added_has_the_numbers_on_the_screen(open_page):
-    page = open_page("hubs", cohort="ad", subject="sim-AD-004", gamma="3", perturbation="remove")
-    page.segmented_control(key="curve_scale").set_value("rank")
-    page.selectbox(key="curve_order").set_value("by NE").run()
-    page.button(key="hub_curves_export").click().run()
-    request = exported(page)[0]
-    made = _make_figure(demo_cohort("ad"), request)
-    np.testing.assert_array_equal(made.numbers["node_entanglement"], array(traces(page, "hub_curves")["NE"]["y"]))
-    assert made.caption.endswith("in all panels.")  # 200 regions are too narrow for one panel on paper
-    assert as_shown(made.caption.removesuffix(" Vertical lines mark the same hubs in all panels.")) in captions(page)
-
-
 def test_page_without_figures_shows_where_to_add_some(open_page):
     page = open_page("export")
     assert "No figure has been added yet" in page.info[0].value
@@ -151,17 +133,22 @@ def test_what_a_model_said_on_its_page_is_not_asked_again(monkeypatch):
     assert not view.measured.is_kept(Measured.prediction, model)
     view.measured.prediction(model)
     options = SubjectProbabilityOptions(model=model.name, model_sha256=model.sha256)
-    request = figure_request(view, subject_probability, options)
+    request = _figure_request(view, subject_probability, options)
     exported = _make_figure(_StoppableCohort(view.cohort, view.loaded), request)
     assert exported.numbers["p_AD of the subject"].iloc[0] == 0.5
     assert asked == [("sim-AD-002",)]
 
 
-def test_model_that_was_trained_anew_is_left_out_in_a_sentence(open_page):
+def test_figure_of_a_model_is_previewed_and_left_out_in_a_sentence_where_it_was_trained_anew(open_page):
     if "adsim-aal90" not in pretrained_names():
         pytest.skip("the trained model adsim-aal90 is not on this machine")
-    page = with_list(open_page(), FigureRequest("roc", CohortRef("adsim-aal90", model=True, sha256="0" * 64)))
+    refs = [
+        CohortRef("adsim-aal90", model=True, sha256=one) for one in (installed_model("adsim-aal90").sha256, "0" * 64)
+    ]
+    page = with_list(open_page(), *(FigureRequest("roc", ref) for ref in refs))
     assert "was changed or removed" in page.warning[0].value
+    assert badges(page) >= 2
+    assert captions(page).count("sensitivity against 1 − specificity") == 1
 
 
 def test_figures_are_arranged_and_previewed_as_the_journal_wants_them(open_page):
@@ -176,7 +163,7 @@ def test_figures_are_arranged_and_previewed_as_the_journal_wants_them(open_page)
     ((request, style, _), files) = next(iter(page.session_state[keys.EXPORT_MADE].items()))
     png, caption = files.pictures["png"], files.caption
     assert (request, style.width_mm) == (requests[0], 174.0)
-    assert Image.open(io.BytesIO(png)).width == round(174 / 25.4 * export_results._PREVIEW_DPI)
+    assert Image.open(io.BytesIO(png)).width == round(174 / 25.4 * _PREVIEW_DPI)
     assert caption in captions(page)
     assert len(page.session_state[keys.EXPORT_MADE]) == 1
     assert not style.titles
@@ -212,7 +199,7 @@ def test_figures_are_the_panels_of_one(open_page):
     page.multiselect(key="panel_figures").set_value(requests[::-1]).run()
     (made,) = _panels(page).values()
     assert made.request.panels == tuple(requests[::-1])
-    assert Image.open(io.BytesIO(made.pictures["png"])).width == round(85 / 25.4 * export_results._PREVIEW_DPI)
+    assert Image.open(io.BytesIO(made.pictures["png"])).width == round(85 / 25.4 * _PREVIEW_DPI)
     assert f"85.0 × {made.size_mm[1]:.1f} mm. a, Simulated subject sim-AD-001" in captions(page)
     page.button(key="export_bundle_start").click().run()
     assert list(_panels(page)) == [("png",), ("svg",)]
@@ -250,25 +237,6 @@ def test_nothing_made_of_earlier_subjects_is_kept_when_others_come_or_they_are_f
         monkeypatch.setattr(loaded_cohorts.st, "session_state", state)
         change()
         assert not state.keys() & set(made)
-
-
-def test_lists_of_two_sessions_are_apart(open_page):
-    one, other = open_page("hubs", cohort="ad"), open_page("hubs", cohort="ad")
-    one.button(key="hub_curves_export").click().run()
-    assert len(exported(one)) == 1
-    assert keys.EXPORT_LIST not in other.session_state
-
-
-def test_figures_of_a_model_are_added_and_previewed(open_page):
-    if "adsim-aal90" not in pretrained_names():
-        pytest.skip("the trained model adsim-aal90 is not on this machine")
-    page = open_page("models", cohort="ad")
-    page.button(key="roc_export").click().run()
-    (request,) = exported(page)
-    assert (request.figure, request.cohort.model, request.subject) == ("roc", True, None)
-    visit(page, "export")
-    assert badges(page) >= 2
-    assert "sensitivity against 1 − specificity" in captions(page)
 
 
 def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
@@ -309,13 +277,13 @@ def test_what_the_page_measured_is_not_measured_again_and_gives_the_same_numbers
     captions = [one(view.measured, options).caption for one, options in shown]
     measured = _StoppableCohort(view.cohort, view.loaded)
     for (one, options), caption in zip(shown, captions, strict=True):
-        request = figure_request(view, one, options)
+        request = _figure_request(view, one, options)
         found, anew = _make_figure(measured, request), _make_figure(view.cohort, request)
         pd.testing.assert_frame_equal(found.numbers, anew.numbers, check_exact=True)
         assert found.caption == anew.caption
         assert found.caption.startswith(caption)  # which on paper may say more
     assert measured.n_measured == 0
-    request = figure_request(view, *shown[1])
+    request = _figure_request(view, *shown[1])
     _make_figure(measured, replace(request, options={**request.options, "null_graphs": 3}))
     assert measured.n_measured == 1
 

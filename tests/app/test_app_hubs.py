@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from page_contents import (
+    DOT,
     address_of,
     array,
     assert_no_error,
@@ -256,14 +257,10 @@ def count_pictures(monkeypatch):
     """Count the pictures drawn, without drawing them."""
     drawn = []
     loaded_cohorts._demo.clear()
-    pixel = bytes.fromhex(
-        "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360000002000001e2"
-        "21bc330000000049454e44ae426082"
-    )
 
     def draw(figure, options, measured, width_mm):
         drawn.append((figure.key, measured.subject.id, options.gamma))
-        return pixel, figure(measured, options).for_paper(PaperStyle()).caption
+        return DOT, figure(measured, options).for_paper(PaperStyle()).caption
 
     monkeypatch.setattr(figures, "_draw_picture", draw)
     yield drawn

@@ -29,8 +29,6 @@ from biobgt.modules.partition import module_names
 from biobgt.modules.structure import small_world
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts
-from session.view import GLASS
-from views.shared import figures
 
 
 @pytest.fixture(scope="module")
@@ -204,18 +202,6 @@ def test_brain_shows_modules_by_name_and_colour(open_modules, cohort, graph, mod
     expected = sorted(x for i, j, _ in edges for x in (places[i], places[j]))
     np.testing.assert_allclose(np.sort(ends[np.isfinite(ends)]), expected, atol=1e-5)
     assert "40 connections drawn" in captions(page)
-
-
-def test_glass_brain_is_drawn_once(open_modules, monkeypatch):
-    drawn = []
-    draw = figures._draw_picture
-    monkeypatch.setattr(figures, "_draw_picture", lambda *figure: drawn.append(1) or draw(*figure))
-    page = open_modules(seed="77")
-    page.segmented_control(key="brain_kind").set_value(GLASS).run()
-    (picture,) = page.get("image")
-    assert "the colour is the module" in str(picture.proto)
-    page.run()
-    assert len(drawn) == 1
 
 
 def test_flow_and_numbers_are_the_agreement(open_modules, cohort, modules):

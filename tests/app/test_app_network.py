@@ -27,7 +27,9 @@ def _shipped(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pretrained, "pretrained_folder", lambda: networks)
 
 
-def test_attention_opens_on_the_network_cohort_by_cohort(open_page) -> None:
+def test_attention_opens_on_the_network_cohort_by_cohort_then_controls_then_disorders(
+    open_page,
+) -> None:
     page = open_page("attention")  # of a demo on another atlas
     shown = figure(page, f"attention_{NETWORK}")
     groups = load_groups(NETWORK)
@@ -39,25 +41,18 @@ def test_attention_opens_on_the_network_cohort_by_cohort(open_page) -> None:
     tops = [shown["layout"][f"yaxis{i or ''}"]["domain"][1] for i in (0, 2, 3, 4, 5, 6)]
     assert tops[:3] == [1, 1, 1]
     assert max(tops[3:]) < 0.6  # the second cohort stands below the first
-    order = page.selectbox(key="attention_order").select("atlas").run()
-    first = array(heatmaps(figure(order, f"attention_{NETWORK}"))[0]["z"])
-    np.testing.assert_allclose(first, 90 * groups.attention[own[0]].mean(axis=(0, 1)), rtol=1e-3)
-
-
-def test_controls_come_first_and_disorders_beside_their_own(open_page) -> None:
-    page = open_page("attention")
     headings = [text.value for text in page.subheader]
-    places = [
-        next(i for i, text in enumerate(headings) if words in text) for words in ("controls of different", "Each")
-    ]
+    places = [next(i for i, text in enumerate(headings) if said in text) for said in ("controls of different", "Each")]
     assert places == sorted(places)
     between = figure(page, "controls_attention_difference")["layout"]["title"]["text"]
     assert between.startswith("NC (CNI-2019) minus NC (ABIDE)")
-    page.selectbox(key="disorder").select("AD (CNI-2019)").run()
-    assert figure(page, "attention_difference")["layout"]["title"]["text"].startswith(
-        "AD (CNI-2019) minus NC (CNI-2019)"
-    )
     assert "alike by that alone" in captions(page)
+    page.selectbox(key="disorder").select("AD (CNI-2019)").run()
+    beside = figure(page, "attention_difference")["layout"]["title"]["text"]
+    assert beside.startswith("AD (CNI-2019) minus NC (CNI-2019)")
+    order = page.selectbox(key="attention_order").select("atlas").run()
+    first = array(heatmaps(figure(order, f"attention_{NETWORK}"))[0]["z"])
+    np.testing.assert_allclose(first, 90 * groups.attention[own[0]].mean(axis=(0, 1)), rtol=1e-3)
 
 
 def test_median_maps_and_standard_errors_are_a_choice(open_page) -> None:

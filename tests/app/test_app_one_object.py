@@ -1,6 +1,7 @@
 """A new hub measure and a new figure are one object each: on the page, in its link, the commands and the export."""
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import bct
@@ -16,7 +17,6 @@ from biobgt.base.options import Options, option
 from biobgt.base.references import REFERENCES, Reference, cited
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import _make_figure
 from biobgt.figures.drawing import Bars, Drawing, Panel
 from biobgt.figures.register import Figure, all_figures
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
@@ -90,47 +90,20 @@ def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pageran
     standings = next(table.value for table in page.dataframe if "Measure" in table.value.columns)
     assert PAGERANK.heading in standings["Measure"].tolist()
     page.toggle(key="group_behind").set_value(True).run()
-    page.button(key="ne_pagerank_export").click()
-    page.button(key="hub_curves_export").click().run()
+    for key in ("ne_pagerank", "hub_curves"):
+        page.button(key=f"{key}_export").click().run()
     shared = open_page("hubs", cohort="ad", measures="node_entanglement,pagerank")
     assert not shared.warning
     compared = open_page("compare", cohort="ad", compared="hubs", compared_measure="pagerank")
     assert compared.selectbox(key="compared_measure").value == "pagerank"
-    points = figure(shared, "ne_pagerank")["data"]
-    cohort = demo_cohort("ad")
-    scatter, curves = (
-        next(one for one in page.session_state[EXPORT_LIST] if one.figure == kind)
-        for kind in ("hub_scatter", "hub_curves")
-    )
-    made = _make_figure(cohort, scatter)
-    drawn = np.concatenate([array(part["x"]) for part in points[:2]])
-    np.testing.assert_allclose(np.sort(made.numbers["pagerank"]), np.sort(drawn))
-    assert "PageRank (PR)" in _make_figure(cohort, curves).caption
-    with bundle_of([scatter, curves], cohort) as archive:
+    drawn = np.concatenate([array(part["x"]) for part in figure(shared, "ne_pagerank")["data"][:2]])
+    with bundle_of(page.session_state[EXPORT_LIST], demo_cohort("ad")) as archive:
         assert cited(PAGERANK.definition) in archive.read("methods.md").decode()
         assert "@techreport{page1999" in archive.read("references.bib").decode()
-        assert _make_figure(cohort, scatter).caption in captions_of(archive)
-        assert _make_figure(cohort, curves).caption in captions_of(archive)
+        assert "PageRank (PR)" in captions_of(archive)
         points = numbers_of(archive, "01_hub_scatter")["pagerank"]
         np.testing.assert_allclose(np.sort(points), np.sort(drawn), rtol=1e-6)
         assert "pagerank" in numbers_of(archive, "02_hub_curves")
-
-
-def test_measure_is_in_the_tables_of_the_command_line(pagerank, tmp_path, monkeypatch):
-    demo = tmp_path / "demo"
-    run(monkeypatch, "demo", "ad", "--out", demo, "--n-per-group", 2)
-    run(monkeypatch, "hubs", demo, "--out", tmp_path / "hubs", "--workers", 1)
-    table = pd.read_csv(next((tmp_path / "hubs" / "hubs").glob("*.csv")))
-    assert {"pagerank", "pagerank_rank", "pagerank_z", "pagerank_hub"} <= set(table.columns)
-    assert table["pagerank"].sum() == pytest.approx(1)
-    assert "pagerank_mean" in pd.read_csv(tmp_path / "hubs" / "hub_groups.csv").columns
-    setting = ("--set", "measures=pagerank,degree", "--set", "scale=raw")
-    run(monkeypatch, "figure", "hub_curves", "demo:ad", "--out", tmp_path / "figure", *setting)
-    numbers = pd.read_csv(tmp_path / "figure" / "numbers" / "hub_curves.csv")
-    assert {"pagerank", "degree", "hub by PR"} <= set(numbers.columns)
-    methods, references = methods_written(tmp_path / "figure", "hub_curves")
-    assert cited(PAGERANK.definition) in methods
-    assert "@techreport{page1999" in references
 
 
 def test_figure_is_on_its_page_in_its_link_and_in_the_export(open_page, histogram, tmp_path, monkeypatch):
@@ -162,14 +135,15 @@ def edges(measured, options):
     return Drawing(title="Edges", panels=[Panel(marks=[bar])], caption=f"There are {graph.n_edges} edges.")
 
 
-@pytest.mark.parametrize("where", list(PAGES))
-def test_a_figure_is_on_the_page_that_it_names_and_on_no_other(open_page, where):
-    other = "subjects" if where == "export" else "export"
-    with all_figures().temporarily(Figure(key="edges_of_the_graph", name="Edges of the graph", draw=edges, page=where)):
-        page = open_page(where, cohort="ad")
-        assert figure(page, "edges_of_the_graph")["data"][0]["y"]
-        assert "edges." in captions(page)
-        assert "edges." not in captions(open_page(other, cohort="ad"))
+def test_a_figure_is_on_the_page_that_it_names_and_on_no_other(open_page):
+    with ExitStack() as registered:
+        for name in PAGES:
+            new = Figure(key=f"edges_on_{name}", name="Edges of the graph", draw=edges, page=name)
+            registered.enter_context(all_figures().temporarily(new))
+        for name in PAGES:
+            page = open_page(name, cohort="ad")
+            assert figure(page, f"edges_on_{name}")["data"][0]["y"]
+            assert captions(page).count("edges.") == 1
 
 
 def test_home_names_the_measures_that_it_draws(open_page):

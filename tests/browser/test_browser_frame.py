@@ -146,20 +146,6 @@ def test_settings_are_kept_around_the_pages(open_app: Open) -> None:
         expect(page).to_have_url(re.compile("subject=sim-ASD-005.*threshold=proportional.*level=0.1"))
 
 
-def test_shared_address_shows_the_same_to_somebody_else(open_app: Open, server: str) -> None:
-    mine = open_app("subjects")
-    wait_until_drawn(mine)
-    choose(mine, "Cohort", "Demo NC / MCI / AD (simulated)")
-    expect(mine.get_by_text("Atlas: AAL")).to_be_visible()
-    choose(mine, "Subject", "sim-MCI-003 · MCI")
-    expect(title(mine)).to_contain_text("sim-MCI-003")
-    expect(mine).to_have_url(re.compile("cohort=ad&subject=sim-MCI-003"))
-    yours = open_app(mine.url.removeprefix(f"{server}/"), somebody_else=True)
-    wait_until_drawn(yours)
-    expect(title(yours)).to_contain_text("sim-MCI-003")
-    mine.wait_for_function(f"yours => {COUNTS} === yours", arg=yours.evaluate(COUNTS))
-
-
 def test_bad_address_says_what_is_shown_instead_as_plain_text(open_app: Open) -> None:
     page = open_app("subjects?cohort=%3Cimg%20src=x%3E&subject=%5Ba%5D(http://example.org)&level=9")
     wait_until_drawn(page)
@@ -169,24 +155,6 @@ def test_bad_address_says_what_is_shown_instead_as_plain_text(open_app: Open) ->
     expect(warning).to_contain_text("'9'")
     assert warning.locator("img, a").count() == 0
     expect(title(page)).to_contain_text("sim-NC-001")
-
-
-def test_own_files_become_subjects_with_groups(open_app: Open, tmp_path: Path) -> None:
-    files = [write_abide(tmp_path, f"Lab_005000{i}", seed=i) for i in range(3)]
-    groups = tmp_path / "phenotypes.csv"
-    groups.write_text("subject,group\nLab_0050000,ASD\nLab_0050001,NC\nLab_0050002,NC\n")
-    page = open_app("subjects")
-    wait_until_drawn(page)
-    page.locator(".st-key-phenotypes0 input[type=file]").set_input_files(groups)
-    expect(page.get_by_text("Add the subjects' files as well")).to_be_visible()
-    wait_until_drawn(page)
-    upload(page, *files)
-    expect(page.get_by_text("Read 3 subjects on Craddock CC200: 2 NC, 1 ASD.")).to_be_visible()
-    expect(title(page)).to_have_text("Functional connectivity of Lab_0050000")
-    expect(badges(page.locator("body"))).to_have_count(0)
-    assert "Lab" not in page.url
-    choose(page, "Subject", "Lab_0050002 · NC")
-    expect(title(page)).to_contain_text("Lab_0050002")
 
 
 def test_broken_file_is_a_sentence(open_app: Open, tmp_path: Path) -> None:

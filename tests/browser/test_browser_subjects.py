@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from page_steps import assert_fits, choose, move_into_the_middle, wait_until_idle
+from page_steps import assert_fits, badges, choose, move_into_the_middle, wait_until_idle
 from playwright.sync_api import Page, expect
 from test_browser_frame import title, upload, wait_until_drawn, write_abide
 
@@ -27,7 +27,9 @@ def bring_subjects(page: Page, folder: Path) -> None:
     expect(page.get_by_text("Add the subjects' files as well")).to_be_visible()
     upload(page, *(write_abide(folder, f"Lab_005000{i}", seed=i) for i in range(3)))
     expect(page.get_by_text("Read 3 subjects on Craddock CC200: 1 NC, 1 ASD, 1 without a group.")).to_be_visible()
-    expect(title(page)).to_contain_text("Lab_0050000")
+    expect(title(page)).to_have_text("Functional connectivity of Lab_0050000")
+    expect(badges(page.locator("body"))).to_have_count(0)
+    assert "Lab" not in page.url
     wait_until_drawn(page)
 
 
