@@ -1,4 +1,4 @@
-"""The cohorts of a session: the demo cohorts, and the one that its user uploaded.
+"""The cohorts of a session, the demo cohorts and the one that its user uploaded; and the list of figures to export.
 
 Demo cohorts are nobody's data and are shared between sessions. A user's own subjects live in that user's session
 and nowhere else: nothing here is cached across sessions that was read from a file.
@@ -19,6 +19,7 @@ from biobgt import Atlas, Cohort, ImageOptions, InputError, ReadOptions, read_co
 from biobgt.base.errors import Refusal
 from biobgt.data.edits import HandEdits, add_subjects
 from biobgt.data.simulate import DEMO_COHORTS
+from biobgt.export import FigureRequest
 from biobgt.readers import read_atlas, readable_suffixes
 from biobgt.readers.discover import printable
 from biobgt.readers.fetch import DEMO_PREFIX, find_cohort
@@ -102,8 +103,7 @@ def forget_own_cohort() -> None:
     st.session_state.pop(OWN_COHORT, None)
     st.session_state[NEXT_COHORT] = DEFAULT_COHORT
     # Nor does the export keep anything of them.
-    exported = st.session_state.get(EXPORT_LIST, [])
-    st.session_state[EXPORT_LIST] = [request for request in exported if not request.cohort.own]
+    keep_list([request for request in listed_figures() if not request.cohort.own])
     _forget_exported()
 
 
@@ -117,6 +117,16 @@ def _empty_uploaders() -> None:
 def _forget_exported() -> None:
     for key in (EXPORT_MADE, EXPORT_MEASURED, EXPORT_GRAPHS):
         st.session_state.pop(key, None)
+
+
+def listed_figures() -> list[FigureRequest]:
+    """What is to be exported, in the order of the paper."""
+    return list(st.session_state.get(EXPORT_LIST, []))
+
+
+def keep_list(requests: list[FigureRequest]) -> None:
+    """Keep another list in the place of the present one."""
+    st.session_state[EXPORT_LIST] = requests
 
 
 # Uploaded files on their way to the library's readers: written to a folder of their own, read, removed.

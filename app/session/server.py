@@ -280,8 +280,9 @@ async def _look_after_sessions() -> None:
         except Exception:  # one bad look must not stop the clock unseen
             _LIFETIME_LOG.exception("Closed sessions could not be looked after")
             continue
-        if ended:
-            await asyncio.to_thread(_give_memory_back)
+        if ended:  # free what they held in cycles, and hand free pages to the system, which the C library else keeps
+            await asyncio.to_thread(gc.collect)
+            await asyncio.to_thread(_ask_c_library, "malloc_trim", 0)
 
 
 def _end_left_sessions(left: dict[str, float], now: float) -> int:
@@ -311,12 +312,6 @@ def _end_left_sessions(left: dict[str, float], now: float) -> int:
             known.pop(name, None)
         del left[name]
     return len(ended)
-
-
-def _give_memory_back() -> None:
-    """Free what an ended session held in cycles, and hand free pages to the system, which the C library else keeps."""
-    gc.collect()
-    _ask_c_library("malloc_trim", 0)
 
 
 def _ask_c_library(function: str, *numbers: int) -> None:

@@ -20,7 +20,6 @@ from session.cohorts import OWN
 from session.view import ModelPageOptions, PageOptions, View, current_view, measured_model
 from views.shared import widgets
 from views.shared.figures import NO_PLACES, Panel, show, show_in_brain
-from views.shared.options import ask, ask_for, ask_in_row, in_a_row
 from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 
 _Tabs = dict[str, list[Callable[[View, InstalledModel], None]]]
@@ -49,7 +48,7 @@ def _show_page() -> None:
         widgets.no_models()
         return
     caption(f"All tabs show {model.name}. Choose another model in the sidebar.")
-    ask_in_row(maps.AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
+    widgets.ask_in_row(maps.AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
     tabs = _tabs(model, own=view.loaded.key == OWN)
     for tab, panels in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
         with tab:
@@ -116,8 +115,8 @@ def _say_what_counts(model: InstalledModel, whose: str = "") -> None:
 def _show_difference(view: View, model: InstalledModel) -> None:
     """Show the difference of two groups, and the tests of module blocks."""
     heading("Difference of two groups", simulated=model.simulated, terms=("fdr",))
-    with in_a_row():
-        ask(groups.AttentionGroupsOptions, "first", "second", cohort=model.cohort)
+    with widgets.in_a_row():
+        widgets.ask(groups.AttentionGroupsOptions, "first", "second", cohort=model.cohort)
         _ask_unit(model)
     options = view.options(groups.AttentionDifferenceOptions, **_part_of(view, model))
     if options.first == options.second:
@@ -129,7 +128,7 @@ def _show_difference(view: View, model: InstalledModel) -> None:
 def _ask_unit(model: InstalledModel) -> None:
     """Ask in which unit differences are shown, where it is known how uncertain they are."""
     if model.spread is not None:
-        ask(groups.AttentionDifferenceOptions, "unit", cohort=model.cohort)
+        widgets.ask(groups.AttentionDifferenceOptions, "unit", cohort=model.cohort)
 
 
 def _show_two_groups(
@@ -168,9 +167,9 @@ def _show_received(view: View, model: InstalledModel) -> None:
     if model.atlas.coordinates is None:
         st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
         return
-    with in_a_row():
-        ask(maps.AttentionReceivedOptions, "group", cohort=model.cohort)
-        ask(ModelPageOptions, "received_brain", cohort=model.cohort)
+    with widgets.in_a_row():
+        widgets.ask(maps.AttentionReceivedOptions, "group", cohort=model.cohort)
+        widgets.ask(ModelPageOptions, "received_brain", cohort=model.cohort)
     shown, part = view.options(ModelPageOptions).received_brain, _part_of(view, model)
     show_in_brain(view, maps.attention_in_brain, shown, key="received", measured=measured_model(model), **part)
 
@@ -183,7 +182,7 @@ def _show_own(view: View, model: InstalledModel) -> None:
         st.info(escape_markdown(said), icon=":material/info:")
         return
     wanted = PageOptions.declared()["own_attention"]
-    ask_for(wanted, view.cohort, label=escape_markdown(f"Run {model.name} on {subject.id}"))
+    widgets.ask_for(wanted, view.cohort, label=escape_markdown(f"Run {model.name} on {subject.id}"))
     if not view.options(PageOptions).own_attention:
         st.caption(NOT_A_DIAGNOSIS)
         return
@@ -223,8 +222,8 @@ def _show_disorder(view: View, model: InstalledModel) -> None:
     """Show a disorder beside the controls of its own cohort."""
     disorder = view.options(ModelPageOptions).disorder
     heading("Each disorder beside its own controls", simulated=model.simulates([disorder]))
-    with in_a_row():
-        ask(ModelPageOptions, "disorder", cohort=model.cohort)
+    with widgets.in_a_row():
+        widgets.ask(ModelPageOptions, "disorder", cohort=model.cohort)
         _ask_unit(model)
     two = {"first": model.controls_of(disorder), "second": disorder}
     options = view.options(groups.AttentionDifferenceOptions, **two, **_part_of(view, model))

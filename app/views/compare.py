@@ -24,8 +24,7 @@ from session.view import PageOptions, View, current_view
 from views.page_map import PAGES
 from views.shared import widgets
 from views.shared.figures import SIDE_BY_SIDE, show, show_in_brain, show_no_places
-from views.shared.options import ask, ask_in_row, in_a_row, measure_all, work_through
-from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, show_numbers, show_table
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 
 # What is asked beside the groups, by what is compared.
 _OPTIONS_OF = {
@@ -63,14 +62,14 @@ def _show_page() -> None:
 def _ask(view: View) -> ComparisonOptions:
     """Ask which groups are compared, in what, and adjusted for what."""
     options = view.options(ComparisonOptions)
-    ask_in_row(ComparisonOptions, "first", "second", cohort=view.cohort)
-    ask(ComparisonOptions, "of", cohort=view.cohort)
+    widgets.ask_in_row(ComparisonOptions, "first", "second", cohort=view.cohort)
+    widgets.ask(ComparisonOptions, "of", cohort=view.cohort)
     asked = [name for name in _OPTIONS_OF[options.of] if name != "labelling" or view.atlas.labels]
     if options.of == HUBS and HUB_MEASURES[options.measure].depends_on_gamma:
         asked += ["gamma", "perturbation"]
-    ask_in_row(ComparisonOptions, *asked, cohort=view.cohort)
+    widgets.ask_in_row(ComparisonOptions, *asked, cohort=view.cohort)
     if options.of != MODULES and offered_covariates(view.cohort):
-        ask_in_row(ComparisonOptions, "covariates", "leave_out_incomplete", cohort=view.cohort)
+        widgets.ask_in_row(ComparisonOptions, "covariates", "leave_out_incomplete", cohort=view.cohort)
     return options
 
 
@@ -84,7 +83,7 @@ def _show_design(view: View, options: ComparisonOptions) -> bool:
         planned = features.plan_comparison(view.cohort, options)
         people, design = planned.people, planned.people.design
         sizes = {f"People of {group}": n for group, n in people.sizes.items()}
-        show_numbers({**sizes, "Residual degrees of freedom": max(design.degrees, 0)})
+        widgets.show_numbers({**sizes, "Residual degrees of freedom": max(design.degrees, 0)})
         if design.covariates:
             _show_costs(planned)
         design.check()
@@ -112,7 +111,7 @@ def _show_costs(planned: features.PlannedComparison) -> None:
         }
         for name, taken in design.taken.items()
     ]
-    show_table(rows, key="covariate_costs", width="content", alt="What each covariate costs")
+    widgets.show_table(rows, key="covariate_costs", width="content", alt="What each covariate costs")
 
 
 # What differs, once every subject is measured: effect sizes, regions in the brain, the table.
@@ -121,7 +120,7 @@ def _show_costs(planned: features.PlannedComparison) -> None:
 def _show_differences(view: View, options: ComparisonOptions) -> None:
     """Measure every subject of the two groups, when asked to, and show what differs."""
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
-    whole = work_through(
+    whole = widgets.work_through(
         members,
         lambda name: features.subject_features(view.measured.of(name), options),
         lambda name: features.has_features(view.measured.of(name), options),
@@ -136,9 +135,9 @@ def _show_differences(view: View, options: ComparisonOptions) -> None:
     known = figures.with_known_covariates(view.cohort, options)
     show(view, figures.group_differences, known)
     if options.of == HUBS and view.atlas.coordinates is not None:
-        with in_a_row():
-            ask(PageOptions, "difference_brain", cohort=view.cohort)
-            ask(figures.DifferenceBrainOptions, "effect", "only_different", cohort=view.cohort)
+        with widgets.in_a_row():
+            widgets.ask(PageOptions, "difference_brain", cohort=view.cohort)
+            widgets.ask(figures.DifferenceBrainOptions, "effect", "only_different", cohort=view.cohort)
         shown = view.options(PageOptions).difference_brain
         pinned = known.covariates_sha256
         key = "difference_brain_shown"
@@ -154,7 +153,7 @@ def _show_table(view: View, options: ComparisonOptions) -> None:
     means = {f"Mean {group}": found[f"mean_{group}"] for group in options.groups}
     table = pd.DataFrame({"Feature": found["feature"], **means, **{name: found[key] for key, name in _SHOWN.items()}})
     alt = "Differences of the two groups, one row per feature"
-    show_table(table, key="differences_table", formats=dict.fromkeys(table.columns[1:], "%.3g"), alt=alt)
+    widgets.show_table(table, key="differences_table", formats=dict.fromkeys(table.columns[1:], "%.3g"), alt=alt)
     label = f"Download the table of {counted(len(table), 'feature')}"
     written = write_csv(compared.rows(simulated=simulated), index=False).encode()
     widgets.offer_file(label, written, f"compare_{options.of}.csv", key="differences_download")
@@ -170,9 +169,9 @@ def _show_modules(view: View) -> None:
     if not _find_modules(view, options):
         return
     found = figures.changed_modules(view.measured, options)
-    show_numbers(figures.difference_numbers(found))
+    widgets.show_numbers(figures.difference_numbers(found))
     caption(figures.difference_caption(view.measured, options, found))
-    ask(PageOptions, "group_brain", cohort=view.cohort)
+    widgets.ask(PageOptions, "group_brain", cohort=view.cohort)
     shown = view.options(PageOptions).group_brain
     with st.container(horizontal=True):
         for group, key in zip(options.groups, ("brain_first", "brain_second"), strict=True):
@@ -188,14 +187,14 @@ def _show_modules(view: View) -> None:
 def _find_modules(view: View, options: figures.ModuleComparisonOptions) -> bool:
     """Find the modules of every subject and of shuffled groups, which can be stopped; true when all are found."""
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
-    found = measure_all(
+    found = widgets.measure_all(
         Measured.module_labels,
         [(view.measured.of(name), options) for name in members],
         key="groups",
         start=f"Find the modules of {counted(len(members), 'subject')}",
         doing="Subject",
     )
-    return found and measure_all(
+    return found and widgets.measure_all(
         Measured.shuffled_changes,
         [(view.measured, options, options.groups, number) for number in range(SHUFFLES)],
         key="shuffles",
@@ -221,7 +220,7 @@ def _show_changed(view: View, options: figures.ModuleComparisonOptions, found: M
         for region in found.changed
     ]
     with st.expander(f"Regions that change module: {len(rows)}"):
-        show_table(rows, key="changed_regions", alt="Regions that change module")
+        widgets.show_table(rows, key="changed_regions", alt="Regions that change module")
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

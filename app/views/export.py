@@ -4,17 +4,21 @@ Below them: connectomes, modules and hub measures as files for other programs, o
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from biobgt import Cohort
+from biobgt import Cohort, InputError
 from biobgt.base.files import file_names, zipped
+from biobgt.base.kept import Key
 from biobgt.base.wording import counted, listed
 from biobgt.data.simulate import DEMO_COHORTS
-from biobgt.export import FigureRequest
+from biobgt.export import CohortRef, FigureRequest, making
 from biobgt.export.bundle import is_simulated, write_bundle
 from biobgt.export.graph_files import GRAPH_FORMATS, node_table
 from biobgt.export.request import FEWEST_PANELS, PanelOptions, PanelsRequest
@@ -23,15 +27,17 @@ from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
-from session.exports import ExportFiles, forget_others, keep_list, listed_cohort, listed_figures
-from session.view import EXPORT_GRAPHS, View, current_view
+from biobgt.results.measured import Measured
+from session.cohorts import keep_list, listed_figures, load, own_cohort
+from session.view import EXPORT_GRAPHS, EXPORT_MADE, EXPORT_MEASURED, LoadedCohort, View, current_view
 from views.page_map import PAGES
-from views.shared.options import ask_here, in_a_row, work_through
-from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, offer_file, simulated_badge
+from views.shared import widgets
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, simulated_badge
 
 # Under which the session keeps what is asked here; those of the look are a prefix and the name of the option.
 _LOOK, _FORMATS, _DATA = "export_", "export_formats", "export_data"
 _PANELS, _PANEL_COLUMNS, _PANEL_LETTERS = "panel_figures", "panel_columns", "panel_letters"
+_PREVIEW_DPI = 150
 _WIDTH = 180  # px, of what is asked about the look
 _PX_PER_MM = 4.4  # about what a figure takes on a page that is read from usual distance
 _PAGES_WITH_FIGURES = ("subjects", "hubs", "modules", "compare", "attention", "predict", "models")
@@ -61,14 +67,14 @@ def _show_page() -> None:
         _show_graph_files(current_view())
         return
     style, formats = _ask_how()
-    found = {request.cohort: listed_cohort(request.cohort) for request in requests}
+    found = {request.cohort: _listed_cohort(request.cohort) for request in requests}
     usable = [request for request in requests if found[request.cohort] is not None]
     titles = {
         request: f"{number}. {all_figures()[request.figure].name} · {_whose(request)}"
         for number, request in enumerate(requests, start=1)
     }
     panels = _ask_for_panels(usable, titles)
-    forget_others([*usable, panels] if panels else usable, style)
+    _forget_others([*usable, panels] if panels else usable, style)
     panels_place = st.container()
     st.subheader("The zip")
     bundle = st.container()
@@ -92,9 +98,9 @@ def _show_page() -> None:
 def _ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
     """Ask how figures look, and in which formats they are written."""
     offered = {"font": installed_fonts()}
-    with in_a_row():
+    with widgets.in_a_row():
         answers = {
-            name: ask_here(one, key=f"{_LOOK}{name}", offered=offered.get(name), width=_WIDTH)
+            name: widgets.ask_here(one, key=f"{_LOOK}{name}", offered=offered.get(name), width=_WIDTH)
             for name, one in PaperStyle.declared().items()
             if name != "height_mm"  # every figure has the height that suits it
         }
@@ -133,9 +139,9 @@ def _ask_for_panels(usable: Sequence[FigureRequest], titles: Mapping[FigureReque
         placeholder=f"Choose {FEWEST_PANELS} or more of the figures below",
         help="In the order in which they are chosen. The figure of panels is written beside the single figures.",
     )
-    with in_a_row():
-        columns = ask_here(options["columns"], key=_PANEL_COLUMNS)
-        letters = ask_here(options["letters"], key=_PANEL_LETTERS)
+    with widgets.in_a_row():
+        columns = widgets.ask_here(options["columns"], key=_PANEL_COLUMNS)
+        letters = widgets.ask_here(options["letters"], key=_PANEL_LETTERS)
     if len(chosen) < FEWEST_PANELS:
         return None
     return PanelsRequest(tuple(chosen), PanelOptions(columns=columns, letters=letters))
@@ -143,8 +149,8 @@ def _ask_for_panels(usable: Sequence[FigureRequest], titles: Mapping[FigureReque
 
 def _show_panels(request: PanelsRequest, style: PaperStyle) -> None:
     """Show what the panels look like together, and how large that is."""
-    previews = ExportFiles.previews(style)
-    work_through(
+    previews = _ExportFiles.previews(style)
+    widgets.work_through(
         [request],
         previews.make,
         previews.are_made,
@@ -179,8 +185,8 @@ def _show_bundle(
             "saved on the page Subjects, and refuses other subjects. Share the zip only as you would share the data.",
         )
     everything: list[FigureRequest | PanelsRequest] = [*usable, *([] if panels is None else [panels])]
-    files = ExportFiles(style, formats)
-    whole = work_through(
+    files = _ExportFiles(style, formats)
+    whole = widgets.work_through(
         everything,
         files.make,
         files.are_made,
@@ -192,7 +198,7 @@ def _show_bundle(
         return
     together = None if panels is None else files.of(panels)
     made = [files.of(request) for request in usable]
-    cohorts = {request.cohort: cohort for request in usable if (cohort := listed_cohort(request.cohort)) is not None}
+    cohorts = {request.cohort: cohort for request in usable if (cohort := _listed_cohort(request.cohort)) is not None}
 
     def write() -> bytes:
         stream = io.BytesIO()
@@ -200,7 +206,7 @@ def _show_bundle(
         return stream.getvalue()
 
     label = f"Download the zip of {counted(len(made), 'figure')}"
-    offer_file(label, write, "biobgt_figures.zip", key="export_download", type="primary")
+    widgets.offer_file(label, write, "biobgt_figures.zip", key="export_download", type="primary")
     st.caption("To make figures and numbers again, run `sh make_figures.sh` in the unpacked folder.")
 
 
@@ -240,7 +246,7 @@ def _move(position: int, by: int | None = None) -> None:
 
 def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperStyle) -> None:
     """Show what figures look like, drawing those that were not drawn yet until the user stops it."""
-    previews = ExportFiles.previews(style)
+    previews = _ExportFiles.previews(style)
 
     def show_one(request: FigureRequest) -> None:
         files = previews.of(request)
@@ -254,7 +260,7 @@ def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperS
 
     for request in filter(previews.are_made, places):
         show_one(request)
-    work_through(
+    widgets.work_through(
         list(places),
         draw,
         previews.are_made,
@@ -268,7 +274,7 @@ def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperS
 def _show_graph_files(view: View) -> None:
     """Offer the brain graphs with the modules and hub measures of their regions, as the sidebar and the pages say."""
     heading("For other programs", simulated=view.cohort.simulated)
-    with in_a_row():
+    with widgets.in_a_row():
         key = st.selectbox(
             "Format of connectomes",
             [key for key, about in GRAPH_FORMATS.items() if about.fits(view.atlas)],
@@ -298,13 +304,118 @@ def _show_graph_files(view: View) -> None:
 
     with input_errors_shown():
         start = f"Make the files of {counted(len(ids), 'subject')}"
-        if not work_through(ids, write, is_written, key="graphs", start=start, doing="Subject"):
+        if not widgets.work_through(ids, write, is_written, key="graphs", start=start, doing="Subject"):
             return
         stems = file_names(ids)
         files = {f"{stems[subject]}{end}": data for subject in ids for end, data in made[(*how, subject)].items()}
         label = f"Download {counted(len(files), 'file')} of {counted(len(ids), 'subject')}"
         pack = partial(zipped, files, dict.fromkeys(files, 0o644))
-        offer_file(label, pack, "biobgt_connectomes.zip", key="graphs_download")
+        widgets.offer_file(label, pack, "biobgt_connectomes.zip", key="graphs_download")
+
+
+# What was made of the list so far.
+#
+# A figure of a group measures subject after subject. Each is kept as soon as it is done, and between two of them the
+# page can be stopped: it then goes on where it was. What the other pages have measured of the cohort is not measured
+# again.
+
+
+@dataclass(frozen=True)
+class _ExportFiles:
+    """The files of listed figures in one look and some formats, as far as they were made."""
+
+    style: PaperStyle
+    formats: tuple[FileFormat, ...]
+
+    @classmethod
+    def previews(cls, style: PaperStyle) -> "_ExportFiles":
+        """What a page shows of figures of this look: pictures at a screen's density."""
+        return cls(replace(style, dpi=_PREVIEW_DPI), ("png",))
+
+    def of(self, request: FigureRequest | PanelsRequest) -> Any:
+        """The files of a figure (FigureFiles), or of a figure of panels (PanelFiles), if they were made; else None."""
+        return st.session_state.get(EXPORT_MADE, {}).get((request, self.style, self.formats))
+
+    def are_made(self, request: FigureRequest | PanelsRequest) -> bool:
+        """Whether a figure, or a figure of panels, was made."""
+        return self.of(request) is not None
+
+    def make(self, request: FigureRequest | PanelsRequest) -> None:
+        """Make the files of a figure, or of a figure of panels, and keep them."""
+        made: making.FigureFiles | making.PanelFiles
+        if isinstance(request, PanelsRequest):
+            measured = {panel.cohort: _measured(panel.cohort) for panel in request.panels}
+            made = making.make_panels(measured, request, style=self.style, formats=self.formats)
+        else:
+            one = _measured(request.cohort)
+            place = one.place = st.empty()
+            try:
+                made = making.make_files(one, request, style=self.style, formats=self.formats)
+            finally:
+                one.place = None
+                place.empty()
+        st.session_state.setdefault(EXPORT_MADE, {})[request, self.style, self.formats] = made
+
+
+class _StoppableCohort(Measured):
+    """A measured cohort that says how far it is before every measurement; there a click can stop it.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    loaded : LoadedCohort or None
+        The same cohort as the other pages have it, with what they measured.
+    """
+
+    def __init__(self, cohort: Cohort, loaded: LoadedCohort | None = None) -> None:
+        super().__init__(cohort, None if loaded is None else loaded.store, self._watch)
+        self.place: DeltaGenerator | None = None
+        self.n_measured = 0
+
+    @contextmanager
+    def _watch(self, key: Key) -> Iterator[None]:
+        if self.place is not None:
+            self.place.caption(f"Measuring: {self.n_measured} done so far")
+        yield
+        self.n_measured += 1
+
+
+def _listed_cohort(ref: CohortRef) -> Cohort | None:
+    """The cohort that a figure is of; None where the user's own subjects, or the model, are not what they were."""
+    loaded = _loaded(ref)
+    if loaded is not None:
+        return loaded.cohort
+    try:
+        return None if ref.own else ref.draw()
+    except InputError:
+        return None
+
+
+def _measured(ref: CohortRef) -> _StoppableCohort:
+    kept: dict[CohortRef, _StoppableCohort] = st.session_state.setdefault(EXPORT_MEASURED, {})
+    if ref not in kept:
+        cohort = _listed_cohort(ref)
+        assert cohort is not None  # the page asks for no figure of subjects that are gone
+        kept[ref] = _StoppableCohort(cohort, _loaded(ref))
+    return kept[ref]
+
+
+def _loaded(ref: CohortRef) -> LoadedCohort | None:
+    """The cohort as the other pages have it, if they do."""
+    if ref.demo:
+        return load(ref.name) if ref == CohortRef(ref.name, demo=True) else None
+    own = None if ref.model else own_cohort()
+    return None if own is None or own.sha256 != ref.sha256 else own
+
+
+def _forget_others(requests: Sequence[FigureRequest | PanelsRequest], style: PaperStyle) -> None:
+    """Drop what was made of figures that are no longer listed, or look otherwise by now."""
+    looks, made = (style, _ExportFiles.previews(style).style), st.session_state.get(EXPORT_MADE, {})
+    listed = {key: files for key, files in made.items() if key[0] in requests and key[1] in looks}
+    st.session_state[EXPORT_MADE] = listed
+    cohorts = {request.cohort for request in requests if isinstance(request, FigureRequest)}
+    measured = st.session_state.get(EXPORT_MEASURED, {})
+    st.session_state[EXPORT_MEASURED] = {ref: kept for ref, kept in measured.items() if ref in cohorts}
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

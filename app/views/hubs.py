@@ -22,9 +22,9 @@ from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, NULL_SEEDS, Entanglem
 from biobgt.hubs.region import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view
+from views.shared import widgets
 from views.shared.figures import Panel, show, show_beside, show_in_brain, show_no_places
-from views.shared.options import ask, ask_for, ask_in_row, measure_all, work_through
-from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown, show_table
+from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown
 
 _ANCHOR = "why-this-region"
 _STRONGEST = ""  # in place of a region: whichever has the highest NE
@@ -41,7 +41,7 @@ def _show_page() -> None:
         "diffusion time γ, on the threshold and on the perturbation: move them and see."
     )
     share = ("share",) if view.options(HubOptions).rule == "top" else ()
-    ask_in_row(HubOptions, "perturbation", "gamma", "rule", *share, cohort=view.cohort)
+    widgets.ask_in_row(HubOptions, "perturbation", "gamma", "rule", *share, cohort=view.cohort)
     with input_errors_shown():
         if _wants_hubs(view) and view.measured.graph().n_edges:
             _show_hubs(view)
@@ -117,7 +117,7 @@ def _measure_rest(view: View) -> bool:
     if view.atlas.n_regions <= cost.STEPS_ABOVE:
         return True
     hubs = view.measured.hubs(view.options(EntanglementOptions).perturbation)
-    return work_through(
+    return widgets.work_through(
         hubs.steps(GAMMAS),
         hubs.measure,
         hubs.has,
@@ -134,7 +134,7 @@ def _show_brain(view: View) -> None:
     if view.atlas.coordinates is None:
         show_no_places()
         return
-    ask(PageOptions, "hub_brain", cohort=view.cohort)
+    widgets.ask(PageOptions, "hub_brain", cohort=view.cohort)
     shown = view.options(PageOptions).hub_brain
     if shown == FIVE:
         show(view, figures.five_brains, view.options(EntanglementOptions), key="hub_five")
@@ -145,33 +145,28 @@ def _show_brain(view: View) -> None:
 def _show_curves(view: View, *, region: str, on_pick: Callable[[int], None]) -> None:
     """Show the measures over regions, with the group behind where it is asked for."""
     heading("Hub measures across regions", simulated=view.subject.simulated)
-    ask(figures.HubCurvesOptions, "measures", cohort=view.cohort)
+    widgets.ask(figures.HubCurvesOptions, "measures", cohort=view.cohort)
     options = view.options(figures.HubCurvesOptions, region=region)
     asked = ["scale", "order"]
     if view.atlas.n_regions > figures.N_RANDOM:
         asked += ["n_random", "seed"] if options.n_random else ["n_random"]
-    ask_in_row(figures.HubCurvesOptions, *asked, cohort=view.cohort)
+    widgets.ask_in_row(figures.HubCurvesOptions, *asked, cohort=view.cohort)
     members = figures.group_members(view.measured)
     n_people = len({person_of(member.id) for member in members})
     group = escape_markdown(view.subject.group or "the whole cohort")
     label = f"Show {group} in the background: mean ± SD of {counted_people(n_people, len(members))}"
-    ask_for(figures.HubCurvesOptions.declared()["group"], view.cohort, label=label, disabled=n_people < 2)
-    if options.group and (n_people < 2 or not _measure_group(view, options)):
-        options = view.options(figures.HubCurvesOptions, region=region, group=False)
+    widgets.ask_for(figures.HubCurvesOptions.declared()["group"], view.cohort, label=label, disabled=n_people < 2)
+    if options.group:
+        whole = n_people > 1 and widgets.measure_all(
+            Measured.hub_curves,
+            [(view.measured.of(member.id), options, options.measures) for member in members],
+            key="group_curves",
+            start="Measure the group",
+            doing="Perturbing every region of subject",
+            automatic=True,
+        )
+        options = options if whole else view.options(figures.HubCurvesOptions, region=region, group=False)
     show(view, figures.hub_curves, options, on_pick=on_pick)
-
-
-def _measure_group(view: View, options: figures.HubCurvesOptions) -> bool:
-    """Measure every subject of the group, which shows how far it is and can be stopped; true when all are."""
-    members = figures.group_members(view.measured)
-    return measure_all(
-        Measured.hub_curves,
-        [(view.measured.of(member.id), options, options.measures) for member in members],
-        key="group_curves",
-        start="Measure the group",
-        doing="Perturbing every region of subject",
-        automatic=True,
-    )
 
 
 # Whether to believe a subject's hubs: agreement beyond strength and degree, and the reliability of each measure.
@@ -189,7 +184,7 @@ def _show_verdict(view: View) -> None:
         own = measured.own_agreement(options.perturbation)
         verdict = st.empty()
         verdict.markdown(escape_markdown(agreement.given_sentence(own.at(options.gamma))))
-        whole = measure_all(
+        whole = widgets.measure_all(
             Measured.null_agreement,
             [(measured, options.perturbation, seed) for seed in NULL_SEEDS],
             key="agreement_nulls",
@@ -200,8 +195,9 @@ def _show_verdict(view: View) -> None:
             return
         found = measured.agreement_against_nulls(options, NULL_SEEDS)
         verdict.markdown(f"**{escape_markdown(agreement.verdict_sentence(found))}**")
+        rows = agreement.comparison_rows(found, measured.kind)
         alt = "Agreement of NE in this subject and in its null graphs"
-        show_table(agreement.comparison_rows(found, measured.kind), key="agreement_table", width="content", alt=alt)
+        widgets.show_table(rows, key="agreement_table", width="content", alt=alt)
         caption(
             agreement.verdict_caption(
                 subject.id,
@@ -226,7 +222,7 @@ def _show_reliability(view: View, study: reliability.StudyReliability) -> None:
     table = study.rows(own)
     numbers = {name: st.column_config.NumberColumn(name, format="%.2f") for name in table.columns[1:]}
     alt = "Reliability of each hub measure"
-    show_table(table, key="reliability_table", columns=numbers, width="content", alt=alt)
+    widgets.show_table(table, key="reliability_table", columns=numbers, width="content", alt=alt)
     caption(study.caption(own=own is not None))
 
 
@@ -236,7 +232,7 @@ def _own_halves(view: View) -> pd.DataFrame | None:
         caption(reason)
         return None
     measured, options = view.measured, view.options(HubOptions)
-    whole = measure_all(
+    whole = widgets.measure_all(
         Measured.half_hubs,
         [(measured, options.perturbation, half) for half in reliability.HALVES],
         key="hub_halves",
@@ -271,7 +267,7 @@ def _show_table(view: View, measures: tuple[str, ...], study: reliability.StudyR
         columns[f"{key}_hub"] = st.column_config.CheckboxColumn(f"{short} hub", help="A hub by the chosen rule")
     shown = [f"{measure}{what}" for measure in measures for what in ("", "_rank", "_hub")]
     ordered = table.sort_values(f"{NE}_rank", kind="stable")[["region", *shown, *view.atlas.labels]]
-    show_table(
+    widgets.show_table(
         ordered.fillna(dict.fromkeys(view.atlas.labels, "")),
         key="hub_table",
         columns=columns,
@@ -320,7 +316,7 @@ def _show_standings(story: RegionExplanation, kind: ConnectivityKind) -> None:
         }
         for measure, standing in story.standings.items()
     ]
-    show_table(
+    widgets.show_table(
         rows,
         key="why_ranks",
         columns={

@@ -21,8 +21,7 @@ from biobgt.training.tables import BenchmarkTables, CardTables
 from session.view import FITTING, View, current_view, measured_model
 from views.shared import widgets
 from views.shared.figures import Panel, show, show_beside
-from views.shared.options import pick_readout
-from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, show_headline
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, pick_readout, show_headline
 
 _ALL_METRICS = "All metrics, as a table"  # what a figure of results shows a part of
 

@@ -16,17 +16,9 @@ from biobgt.results.measured import Measured
 from biobgt.results.studies import abide_groups, study_modules
 from session.view import PageOptions, View, brain_kind, choose, current_view
 from views.page_map import PAGES
+from views.shared import widgets
 from views.shared.figures import Panel, show, show_in_brain, show_no_places
-from views.shared.options import ask, ask_in_row, in_a_row, measure_all
-from views.shared.widgets import (
-    caption,
-    escape_markdown,
-    explained,
-    heading,
-    input_errors_shown,
-    show_numbers,
-    show_table,
-)
+from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown
 
 _GLASS_MM = 140.0
 _NULL_GRAPHS, _SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOptions.null_graphs
@@ -40,11 +32,11 @@ def _show_page() -> None:
         "Louvain modules are groups of regions that are more strongly connected among themselves than expected by "
         "chance. Their number depends on the resolution, and they differ from run to run."
     )
-    ask_in_row(NamedModuleOptions, "resolution", "consensus", "runs", "seed", cohort=view.cohort)
-    with in_a_row():
+    widgets.ask_in_row(NamedModuleOptions, "resolution", "consensus", "runs", "seed", cohort=view.cohort)
+    with widgets.in_a_row():
         if view.atlas.labels:
-            ask(NamedModuleOptions, "labelling", cohort=view.cohort)
-        ask(NamedModuleOptions, "signed", cohort=view.cohort, disabled=view.settings.sign != "signed")
+            widgets.ask(NamedModuleOptions, "labelling", cohort=view.cohort)
+        widgets.ask(NamedModuleOptions, "signed", cohort=view.cohort, disabled=view.settings.sign != "signed")
     options = view.options(NamedModuleOptions)
     with input_errors_shown():
         caption(_sign_note(view, options, has_negative=view.measured.modules(options).partition.signed))
@@ -88,9 +80,9 @@ def _show_brain(view: View) -> None:
         show_no_places()
         return
     shown = view.options(PageOptions).module_brain
-    with in_a_row():
-        ask(PageOptions, "module_brain", cohort=view.cohort)
-        ask(figures.ModuleBrainOptions, "connections", cohort=view.cohort, disabled=brain_kind(shown) != NODES)
+    with widgets.in_a_row():
+        widgets.ask(PageOptions, "module_brain", cohort=view.cohort)
+        widgets.ask(figures.ModuleBrainOptions, "connections", cohort=view.cohort, disabled=brain_kind(shown) != NODES)
     show_in_brain(view, figures.module_brain, shown, key="brain", picture_mm=_GLASS_MM)
 
 
@@ -120,7 +112,7 @@ def _show_agreement(view: View) -> None:
         for name, one in found.items()
     ]
     alt = "Agreement of the modules with each set of functional labels"
-    show_table(rows, key="agreement", formats=dict.fromkeys([*measures, share], "%.3f"), alt=alt)
+    widgets.show_table(rows, key="agreement", formats=dict.fromkeys([*measures, share], "%.3f"), alt=alt)
     defined = cited(" ".join(measure.definition for measure in measures.values()))
     caption(f"{defined} The maximum of {vi} is log2 of the number of regions compared.")
 
@@ -131,7 +123,7 @@ def _show_sweep(view: View) -> None:
     heading("Across resolutions", simulated=view.subject.simulated)
 
     done = tuple(value for value in RESOLUTIONS if measured.is_kept(Measured.resolution_step, options, value))
-    whole = measure_all(
+    whole = widgets.measure_all(
         Measured.resolution_step,
         [(measured, options, value) for value in RESOLUTIONS],
         key="sweep",
@@ -168,7 +160,7 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
             table[f"ABIDE {group}, real"] = [
                 _spread(groups, group, name, counts=measure.counts) for name, (measure, _) in shown.items()
             ]
-    show_table(table, key="measures", alt="Measures of the modules beside those of real groups")
+    widgets.show_table(table, key="measures", alt="Measures of the modules beside those of real groups")
     if study.with_defaults:
         st.button(
             "Go back to the settings for which real groups exist",
@@ -197,7 +189,7 @@ def _show_roles(view: View) -> None:
     show(view, figures.role_map, options, key="roles")
     measures = {key: measure.short for key, measure in known.REGION_MEASURES.items()}
     columns = {"region": "Region", "module": "Module", **measures, "role_name": "Role"}
-    show_table(
+    widgets.show_table(
         view.measured.modules(options).roles[list(columns)].rename(columns=columns),
         key="role_table",
         formats=dict.fromkeys(measures.values(), "%.2f"),
@@ -211,7 +203,7 @@ def _show_roles(view: View) -> None:
 
 def _test_modularity(view: View) -> None:
     measured, options = view.measured, view.options(NullGraphOptions, null_graphs=_NULL_GRAPHS)
-    whole = measure_all(
+    whole = widgets.measure_all(
         Measured.null_modularity,
         [(measured, options, seed) for seed in options.null_seeds],
         key="modularity_test",
@@ -228,7 +220,7 @@ def _test_modularity(view: View) -> None:
 
 def _measure_small_world(view: View) -> None:
     measured, options = view.measured, view.options(SmallWorldOptions, null_graphs=_SMALL_WORLD_GRAPHS)
-    whole = measure_all(
+    whole = widgets.measure_all(
         Measured.null_small_world,
         [(measured, options, seed) for seed in options.null_seeds],
         key="small_world",
@@ -236,7 +228,7 @@ def _measure_small_world(view: View) -> None:
         doing="Random graph and lattice",
     )
     if whole:
-        show_numbers(figures.small_world_indices(figures.pooled_small_world(measured, options)))
+        widgets.show_numbers(figures.small_world_indices(figures.pooled_small_world(measured, options)))
         show(view, figures.small_worldness, options)
 
 

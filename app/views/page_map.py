@@ -7,7 +7,7 @@ from pathlib import Path
 from biobgt.base.wording import COVARIATES, USUAL_COVARIATES, adjusted_for
 from biobgt.hubs.reliability import ABIDE, study_people
 from biobgt.model.benchmark.systems import kinds_of_baselines
-from session.exports import listed_figures
+from session.cohorts import listed_figures
 
 
 @dataclass(frozen=True)

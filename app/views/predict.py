@@ -22,7 +22,6 @@ from session.cohorts import OWN
 from session.view import View, current_view
 from views.shared import widgets
 from views.shared.figures import SIDE_BY_SIDE, show, show_beside
-from views.shared.options import ask, ask_to_confirm_atlas, measure_all, pick_readout
 from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 
 _NO_PREDICTION = "no prediction"
@@ -46,7 +45,7 @@ def _show_page() -> None:
         st.info(escape_markdown(said), icon=":material/info:")
         return
     if model.readouts:
-        network, model = model, pick_readout(view, model)
+        network, model = model, widgets.pick_readout(view, model)
         if model is None:
             return
         controls, *others = model.group_names
@@ -59,7 +58,7 @@ def _show_page() -> None:
     heading(escape_markdown(f"Model {model.name}"), simulated=model.simulated)
     widgets.show_headline(model.card)
     if not view.cohort.atlas_is_sure:
-        ask_to_confirm_atlas(view.cohort, key="confirm_atlas_predict")
+        widgets.ask_to_confirm_atlas(view.cohort, key="confirm_atlas_predict")
         return
     if said := model.refusal(view.cohort):
         st.info(escape_markdown(said), icon=":material/info:")
@@ -98,7 +97,7 @@ def _show_subject(view: View, model: InstalledModel) -> None:
     if len(model.group_names) == 2:
         fixed["group"] = model.group_names[1]
     else:
-        ask(figures.SubjectProbabilityOptions, "group", cohort=model.cohort)
+        widgets.ask(figures.SubjectProbabilityOptions, "group", cohort=model.cohort)
     options = view.options(figures.SubjectProbabilityOptions, **fixed)
     if not is_trained_on(said["warning"]):  # how often such probabilities are right is known of new subjects only
         known, group = model.groups, options.group or model.group_names[-1]
@@ -111,7 +110,7 @@ def _show_cohort(view: View, model: InstalledModel) -> None:
     """All subjects of the cohort: one by one, to be stopped at any time."""
     _heading("All subjects", model, simulated=view.cohort.simulated)
     rows = _predicted(view, model)
-    whole = measure_all(
+    whole = widgets.measure_all(
         Measured.prediction,
         [(view.measured.of(subject), model) for subject in view.cohort.ids],
         key="predict_all",

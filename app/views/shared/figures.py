@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from typing import Any
@@ -11,16 +11,18 @@ import streamlit as st
 
 from biobgt.base.kept import Key
 from biobgt.base.options import Options, Plain
-from biobgt.export import FigureRequest
+from biobgt.base.wording import counted
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import DEMO_COHORTS
+from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure
 from biobgt.figures.screen import ScreenHeight, height_by_width, page_contents, plotly_figure
-from biobgt.model.pretrained import InstalledModel
+from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.results.measured import Measured
-from session.exports import add_to_export, figure_request, is_in_export
-from session.view import GLASS, View, brain_kind, measured_model
-from views.shared.options import ask_in_row
-from views.shared.widgets import caption, heading, input_errors_shown
+from session.cohorts import keep_list, listed_figures
+from session.view import GLASS, View, brain_kind, current_view, measured_model
+from views.shared.widgets import ask_in_row, caption, heading, input_errors_shown
 
 SIDE_BY_SIDE = 395  # px: two figures beside each other on a page of 1280 px, one below the other on one of 800
 NO_PLACES = "This atlas has no coordinates, so its regions cannot be drawn in the brain."
@@ -143,7 +145,7 @@ def show(
     picture_mm : float
         Width of that drawing, for letters of the right size where it does not take the width of the page.
     """
-    key, request = key or figure.key, figure_request(view, figure, options, measured)
+    key, request = key or figure.key, _figure_request(view, figure, options, measured)
     if as_picture or figure.on_paper_only:
         png, said = (measured or view.measured).keep(
             Key("picture", (_asked(view, figure, request), picture_mm), "Drawing…", 48),
@@ -196,7 +198,7 @@ def drawn_for_screen(
     small : int
         Height in px of a drawing for a third of a page; 0 for a whole one.
     """
-    source, request = measured or view.measured, figure_request(view, figure, options, measured)
+    source, request = measured or view.measured, _figure_request(view, figure, options, measured)
 
     def draw() -> tuple[dict[str, Any], str, ScreenHeight | None]:
         drawn = figure(source, options)
@@ -240,14 +242,14 @@ def _show_caption(said: str, key: str, request: FigureRequest, show_large: Calla
         with st.container(width="content", gap=None):
             icon = ":material/open_in_full:"
             enlarge = st.button("Enlarge", key=f"{key}_enlarge", type="tertiary", icon=icon)
-            added = is_in_export(request)
+            added = _is_in_export(request)
             st.button(
                 "Added" if added else "Add to export",
                 key=f"{key}_export",
                 type="tertiary",
                 icon=":material/check:" if added else ":material/add:",
                 disabled=added,
-                on_click=add_to_export,
+                on_click=_add_to_export,
                 args=(request,),
             )
     if enlarge:
@@ -261,3 +263,43 @@ def _tell_pick(key: str, on_pick: Callable[[int], None]) -> None:
     if points and "customdata" in points[0]:
         data = points[0]["customdata"]
         on_pick(int(data[0] if isinstance(data, list | tuple) else data))
+
+
+# What is asked for when a figure is added to the export.
+
+
+def _figure_request(view: View, figure: Figure, options: Options, measured: Measured | None = None) -> FigureRequest:
+    """Ask for a figure that a page shows, with all its options; ``measured`` is of a model's cohort."""
+    if figure.of_model:
+        name = measured.cohort.name if measured else ""
+        cohort = CohortRef(name, model=True, sha256=installed_model(name).sha256)
+        return FigureRequest(figure.key, cohort, options=options.as_dict())
+    key = view.loaded.key
+    cohort = CohortRef(key, demo=True) if key in DEMO_COHORTS else CohortRef(view.cohort.name)
+    subject = view.subject.id if figure.of_subject else None
+    settings = view.settings if figure.of_graph else ConnectomeSettings()
+    return FigureRequest(figure.key, cohort, subject, settings, options.as_dict())
+
+
+def _is_in_export(request: FigureRequest) -> bool:
+    """Whether a figure is on the list."""
+    requests = listed_figures()
+    # The SHA-256 of a large cohort takes a while, and no other request can be one of own subjects.
+    return any(one.cohort.own == request.cohort.own for one in requests) and _pinned(request) in requests
+
+
+def _add_to_export(request: FigureRequest) -> None:
+    """Put a figure on the list, and say so."""
+    pinned, requests = _pinned(request), listed_figures()
+    if pinned in requests:
+        return
+    keep_list([*requests, pinned])
+    number = counted(len(requests) + 1, "figure")
+    st.toast(f"Added to the export: {number} on the page Export.", icon=":material/check:")
+
+
+def _pinned(request: FigureRequest) -> FigureRequest:
+    """A request as the list keeps it: own subjects are remembered by the SHA-256 of their numbers."""
+    if not request.cohort.own:
+        return request
+    return replace(request, cohort=replace(request.cohort, sha256=current_view().loaded.sha256))

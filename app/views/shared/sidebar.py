@@ -11,7 +11,7 @@ import streamlit as st
 from biobgt import Cohort, ConnectomeSettings
 from biobgt.base.references import GLOSSARY, cited, in_brackets
 from biobgt.base.wording import NOT_A_DIAGNOSIS
-from biobgt.data.graph import LEVELS, ConnectivityKind, ThresholdRule, levels_of
+from biobgt.data.graph import LEVELS, ThresholdRule, levels_of
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.model.pretrained import fitting_model, installed_models
 from session.cohorts import DEFAULT_COHORT, OWN, load, own_cohort
@@ -34,8 +34,7 @@ from session.view import (
     session_choices,
 )
 from views.page_map import PAGES
-from views.shared.options import ask, number_format
-from views.shared.widgets import caption, escape_markdown, explained, simulated_badge
+from views.shared.widgets import ask, caption, escape_markdown, explained, number_format, simulated_badge
 
 # Under which the session keeps what of a link could not be used, and the address as it was then; and how far the tour
 # is, counted from 0, which is absent where no tour is made.
@@ -161,22 +160,19 @@ def _pick_model(cohort: Cohort) -> str:
 def _pick_settings(cohort: Cohort) -> ConnectomeSettings:
     st.markdown("**Brain graph**", help=explained("brain-graph", "threshold"))
     ask(ConnectomeSettings, "estimator", "sign", "threshold", cohort=cohort)
-    level = _pick_level(st.session_state["threshold"], cohort.kind)
+    rule: ThresholdRule = st.session_state["threshold"]
+    level = ConnectomeSettings().level
+    if rule in LEVELS:  # each rule remembers its own level; weights without an upper end are typed
+        asked = levels_of(cohort.kind)[rule]
+        about: dict[str, Any] = {"min_value": asked.low, "key": LEVEL_KEYS[rule], "persist_state": "session"}
+        if asked.high == inf:
+            level = st.number_input(asked.title, format="%g", **about)
+        else:
+            shown = "percent" if asked.in_percent else number_format(asked.step)
+            level = st.slider(asked.title, max_value=asked.high, step=asked.step, format=shown, **about)
     ask(ConnectomeSettings, "backbone", cohort=cohort)
     chosen = {name: st.session_state[name] for name in ConnectomeSettings.declared() if name != "level"}
-    return ConnectomeSettings(level=level, **chosen)
-
-
-def _pick_level(rule: ThresholdRule, kind: ConnectivityKind) -> float:
-    """Each rule remembers its own level; weights without an upper end are typed."""
-    if rule not in LEVELS:
-        return ConnectomeSettings().level
-    level = levels_of(kind)[rule]
-    about: dict[str, Any] = {"min_value": level.low, "key": LEVEL_KEYS[rule], "persist_state": "session"}
-    if level.high == inf:
-        return float(st.number_input(level.title, format="%g", **about))
-    shown = "percent" if level.in_percent else number_format(level.step)
-    return float(st.slider(level.title, max_value=level.high, step=level.step, format=shown, **about))
+    return ConnectomeSettings(level=float(level), **chosen)
 
 
 # A tour of five pages: one sentence on what each shows, above it, until one has seen all or had enough.

@@ -16,8 +16,7 @@ from biobgt.base.wording import counted
 from biobgt.export import FigureRequest
 from biobgt.results.autosave import KEPT_DAYS, ROOM_FOR_RESULTS, Copies, Copy
 from biobgt.results.store import FolderStore
-from session.cohorts import OWN, brought_files, keep_own_cohort, own_cohort
-from session.exports import keep_list, listed_figures
+from session.cohorts import OWN, brought_files, keep_list, keep_own_cohort, listed_figures, own_cohort
 from session.link import link_of_project, saved_view
 from session.server import has_server, is_served_to_others, upload_limits_mb
 from session.view import EDITION, NEXT_LINK, LoadedCohort, View

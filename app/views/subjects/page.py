@@ -22,12 +22,11 @@ from biobgt.figures.drawing import RegionOrderOptions
 from biobgt.figures.register import NoOptions
 from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session import cohorts
-from session.exports import listed_figures
+from session.cohorts import listed_figures
 from session.view import ANSWERS, EDITION, View, current_view
 from views.page_map import PAGES
 from views.shared import widgets
 from views.shared.figures import show
-from views.shared.options import ask_here, ask_in_row, ask_to_confirm_atlas, bar_with_stop, in_a_row, move_on
 from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown
 from views.subjects import upload
 from views.subjects.autosave import is_copied
@@ -132,7 +131,7 @@ def _show_groups(cohort: Cohort) -> None:
             key=f"subject_table{edition}",
             alt="Subjects with their groups and phenotypes; groups can be set",
         )
-        with in_a_row():
+        with widgets.in_a_row():
             chosen: str | None = st.selectbox(
                 "Group of all ticked subjects",
                 [*groups, _NO_GROUP],
@@ -186,7 +185,7 @@ def _show_atlas(cohort: Cohort) -> None:
         upload.OWN_TABLE: upload.OWN_TABLE_TITLE,
         _NUMBERED: upload.UNKNOWN_IN_LIST,
     }
-    with in_a_row():
+    with widgets.in_a_row():
         chosen = st.selectbox(
             f"The {cohort.atlas.n_regions} regions are those of",
             list(titles),
@@ -198,7 +197,7 @@ def _show_atlas(cohort: Cohort) -> None:
     if cohort.atlas_decided_by:
         caption(f"{cohort.atlas.title}: decided by {cohort.atlas_decided_by}.")
     if not cohort.atlas_is_sure:
-        ask_to_confirm_atlas(cohort, key="confirm_atlas")
+        widgets.ask_to_confirm_atlas(cohort, key="confirm_atlas")
     table = upload.ask_for_atlas_table(f"own_atlas_table{edition}") if chosen == upload.OWN_TABLE else None
     if changing:
         with input_errors_shown():
@@ -218,7 +217,7 @@ def _show_kind(cohort: Cohort) -> None:
         return
     st.subheader("Kind of connectivity")
     one = ReadOptions.declared()["connectivity"]
-    chosen = ask_here(
+    chosen = widgets.ask_here(
         one, key=f"own_kind{st.session_state.get(EDITION, 0)}", offered=tuple(one.choices or ()), start=cohort.given
     )
     if chosen != cohort.given:
@@ -237,7 +236,7 @@ def _show_recordings(cohort: Cohort) -> None:
     st.markdown(
         escape_markdown(f"There are {counted_people(len(people), len(cohort))}. Until you choose, {rules['apart']}.")
     )
-    with in_a_row():
+    with widgets.in_a_row():
         averaging = st.button("Average each person's recordings", key="average_recordings", icon=":material/merge:")
         first = st.button("Keep each person's first", key="first_recordings", icon=":material/looks_one:")
         # The sessions, the runs, and both together, as ids name them.
@@ -320,7 +319,7 @@ def _show_quality(view: View) -> None:
 
 def _show_subject(view: View) -> None:
     """Show the connectivity of one subject or its graph, the distribution of connections, and the series."""
-    ask_in_row(HeatmapOptions, "matrix", "order", cohort=view.cohort)
+    widgets.ask_in_row(HeatmapOptions, "matrix", "order", cohort=view.cohort)
     with st.container(horizontal=True):
         with st.container(width=_HEATMAP_WIDTH):
             show(view, connectivity_heatmap, view.options(HeatmapOptions), key="connectivity")
@@ -342,10 +341,10 @@ def _show_fetching() -> None:
     """Offer to fetch ABIDE, and fetch it when asked to."""
     with st.expander("Fetch a public cohort: ABIDE", icon=":material/cloud_download:"):
         asked = {name: one for name, one in FetchOptions.declared().items() if name != "mirror"}
-        with in_a_row():
-            n_subjects = ask_here(asked.pop("n_subjects"), key="fetch_n_subjects", start=_FEW, width=150)
-            pipeline = ask_here(asked.pop("pipeline"), key="fetch_pipeline", width=170)
-        others = {name: ask_here(one, key=f"fetch_{name}") for name, one in asked.items()}
+        with widgets.in_a_row():
+            n_subjects = widgets.ask_here(asked.pop("n_subjects"), key="fetch_n_subjects", start=_FEW, width=150)
+            pipeline = widgets.ask_here(asked.pop("pipeline"), key="fetch_pipeline", width=170)
+        others = {name: widgets.ask_here(one, key=f"fetch_{name}") for name, one in asked.items()}
         options = FetchOptions(n_subjects=n_subjects, pipeline=pipeline, **others)
         caption(
             f"The button asks a public server on the internet (Amazon S3) for region time series of the CC200 atlas "
@@ -369,15 +368,15 @@ def _fetch(options: FetchOptions) -> None:
     """Fetch and read; the sidebar shows the cohort from the next run on."""
     place = st.empty()
     with place.container():
-        bar = bar_with_stop("fetch", partial(st.session_state.pop, _FETCHING, None))
+        bar = widgets.bar_with_stop("fetch", partial(st.session_state.pop, _FETCHING, None))
         bar.progress(0.0, text="Asking for the list of subjects…")
     try:
         cohort = abide_cohort(
             data_folder(),
             options,
             name=f"ABIDE, {PIPELINES[options.pipeline]}",
-            progress=partial(move_on, bar, "Fetched"),
-            reading=partial(move_on, bar, "Read"),
+            progress=partial(widgets.move_on, bar, "Fetched"),
+            reading=partial(widgets.move_on, bar, "Read"),
         )
     except InputError as error:
         st.session_state[_FETCH_PROBLEM] = str(error)

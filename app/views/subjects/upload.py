@@ -29,8 +29,8 @@ from session.cohorts import (
 )
 from session.link import link_of_project, saved_view
 from session.view import ANSWERS, ATTEMPT, BATCH, EDITION, NEXT_LINK, UPLOADERS, View
-from views.shared.options import ask_here, bar_with_stop, in_a_row, move_on
-from views.shared.widgets import MOST_ROWS, TABLE_HEIGHT, caption, escape_markdown, offer_file, show_table
+from views.shared import widgets
+from views.shared.widgets import caption, escape_markdown
 from views.subjects.autosave import show_keeping
 
 # Under which the session keeps whether files are added to what is loaded, the files that the answers are about, and the
@@ -116,7 +116,7 @@ def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
     with_labels = tuple(key for key, about in BUNDLED.items() if about.label_image is not None or about.surface)
     asked = dict(ImageOptions.declared())
     with st.popover("How images are read", icon=":material/tune:"):
-        bundled = ask_here(
+        bundled = widgets.ask_here(
             asked.pop("labels"), key=f"bundled_labels{uploads}", offered=(None, *with_labels), width=_WIDTH
         )
         labels: Upload | None = st.file_uploader(
@@ -125,7 +125,7 @@ def _ask_about_images(uploads: int) -> tuple[Upload | None, ImageOptions]:
             type=["nii", "gz"],
             key=f"labels{uploads}",
         )
-        others = {name: ask_here(one, key=f"{name}{uploads}", width=_WIDTH) for name, one in asked.items()}
+        others = {name: widgets.ask_here(one, key=f"{name}{uploads}", width=_WIDTH) for name, one in asked.items()}
     return labels, ImageOptions(labels=bundled, **others)
 
 
@@ -179,9 +179,9 @@ def _read_once(uploaded: UploadedFiles) -> None:
     place = st.empty()
     with place.container():
         stopped = _Attempt(signature, _STOPPED)
-        bar = bar_with_stop("reading", partial(st.session_state.update, {ATTEMPT: stopped}))
+        bar = widgets.bar_with_stop("reading", partial(st.session_state.update, {ATTEMPT: stopped}))
     try:
-        read = read_uploaded(uploaded, name=_OWN_NAME, progress=partial(move_on, bar, "Read"))
+        read = read_uploaded(uploaded, name=_OWN_NAME, progress=partial(widgets.move_on, bar, "Read"))
         # With those who were there before, and with what was changed by hand.
         own, batch = own_cohort(), st.session_state.get(BATCH)
         loaded = None if own is None else own.cohort
@@ -227,9 +227,9 @@ def _show_waiting_files(files: Sequence[Upload]) -> bool:
         {"File": printable(file.name), "Size (kB)": file.getbuffer().nbytes / 1000, "State": attempt.state}
         for file in files
     ]
-    height = TABLE_HEIGHT if len(rows) > MOST_ROWS else "auto"
+    height = widgets.TABLE_HEIGHT if len(rows) > widgets.MOST_ROWS else "auto"
     alt = "Files that were brought, and what each waits for"
-    show_table(rows, key="waiting_files", formats={"Size (kB)": "%.1f"}, height=height, alt=alt)
+    widgets.show_table(rows, key="waiting_files", formats={"Size (kB)": "%.1f"}, height=height, alt=alt)
     return True
 
 
@@ -265,7 +265,7 @@ def show_project(view: View) -> None:
     """Let the user save what is loaded, or open what was saved."""
     with st.expander("Save or open a project", icon=":material/save:"):
         edition = st.session_state.get(EDITION, 0) if view.loaded.key == OWN else 0
-        with in_a_row():
+        with widgets.in_a_row():
             typed = st.text_input(
                 "Name of the project",
                 value=view.cohort.name[:_LONGEST_NAME],
@@ -280,7 +280,7 @@ def show_project(view: View) -> None:
                 save_project(replace(view.cohort, name=name), view.settings, saved_view(view), stream)
                 return stream.getvalue()
 
-            offer_file("Save the project", write, _file_name(name), key="save_project")
+            widgets.offer_file("Save the project", write, _file_name(name), key="save_project")
         st.caption(
             "One file with the subjects' data, groups, phenotypes and atlas, the settings of the sidebar, and those "
             "for hubs and modules. It contains the data: share it only as you would share them. In a terminal, "
