@@ -21,7 +21,7 @@ from biobgt.figures.drawing import Bars, Drawing, Panel
 from biobgt.figures.register import Figure, all_figures
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.model import presets, pretrained
-from biobgt.model.benchmark.systems import BASELINES, NETWORK_TRAINING, SYSTEMS, Baseline, NetworkSystem, Published
+from biobgt.model.benchmark.systems import BASELINES, NETWORK_TRAINING, SYSTEMS, Baseline, NetworkSystem, _Published
 from biobgt.training.tables import CardTables
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
@@ -220,7 +220,7 @@ def network():
                 NETWORK,
                 "graph networks",
                 (WORK.key,),
-                paper=Published(auc=0.555),
+                paper=_Published(auc=0.555),
                 build=mean_weight,
                 training=training,
             )

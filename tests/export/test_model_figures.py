@@ -3,15 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from export_requests import DEMO, MODEL, SUBJECT
-from typer.testing import CliRunner
 
 from biobgt import InputError
 from biobgt.base.references import REFERENCES, cited
 from biobgt.base.wording import percent
-from biobgt.cli.main import app
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import _make_figure
 from biobgt.export.methods import _model_paragraphs
@@ -172,7 +169,6 @@ def test_subjects_probability_is_the_ensembles_among_out_of_fold_ones(model, mea
 
 def test_own_subject_asked_of_a_simulated_model_is_marked_and_warned_of(model, measured):
     subject = measured.cohort[SUBJECT]
-    assert subject.series is not None
     short = replace(subject, series=subject.series[:40], simulated=False)
     cohort = replace(measured.cohort, subjects=(short,))
     request = replace(asked("subject_probability"), cohort=CohortRef("mine"))
@@ -213,17 +209,3 @@ def test_what_a_model_cannot_be_asked_is_refused(model, measured):
 def test_model_of_another_atlas_is_refused(measured):
     with pytest.raises(InputError, match="with 200 regions"):
         _make_figure(measured, FigureRequest("subject_probability", DEMO, SUBJECT, options={"model": "abide-cc200"}))
-
-
-def test_command_line_makes_the_same_numbers_from_the_request(model, measured, tmp_path):
-    request = asked("subject_probability", group="MCI")
-    file = tmp_path / "request.json"
-    file.write_text(request.to_json(), encoding="utf-8")
-    arguments = ["figure", request.figure, "demo:ad", "--request", str(file), "--out", str(tmp_path)]
-    ran = CliRunner().invoke(app, arguments)
-    assert ran.exit_code == 0, ran.output
-    made = pd.read_csv(tmp_path / "numbers" / "subject_probability.csv")
-    expected = _make_figure(measured, request).numbers
-    pd.testing.assert_frame_equal(made, expected, check_dtype=False, rtol=1e-6)
-    svg = (tmp_path / "figures" / "subject_probability.svg").read_text()
-    assert "Probability of MCI" in svg

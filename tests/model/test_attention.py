@@ -116,20 +116,17 @@ def test_attention_beside_connectivity_by_hand() -> None:
 
 def test_tests_are_found_by_their_groups() -> None:
     found = block_tests(TESTS, ("NC", "AD"), {"NC": 10, "AD": 12})
-    assert found is not None
     assert found.marked["feature"].tolist() == ["a → a"]
     assert found.n_marked_unadjusted == 2
     assert len(found.contrast) == 1
     assert dict(found.n_subjects) == {"NC": 10, "AD": 12}
     assert block_tests(TESTS, ("MCI", "AD"), {"MCI": 1, "AD": 1}) is None
     said = block_tests(TESTS.assign(n_NC=8, n_AD=9), ("NC", "AD"), {"NC": 10, "AD": 12})
-    assert said is not None
     assert dict(said.n_subjects) == {"NC": 8, "AD": 9}
 
 
 def test_tests_asked_the_other_way_round_change_their_sign() -> None:
     turned = block_tests(TESTS.assign(n_NC=8, n_AD=9), ("AD", "NC"), {"NC": 10, "AD": 12})
-    assert turned is not None
     assert turned.between == ("AD", "NC")
     assert list(turned.n_subjects.items()) == [("AD", 9), ("NC", 8)]
     for suffix in ("", "_unadjusted"):
@@ -181,7 +178,6 @@ def test_a_network_has_the_mean_of_its_regions_and_the_range_of_members() -> Non
 @pytest.mark.parametrize("name", pretrained_names())
 def test_weights_are_read_as_they_are_stored(name: str) -> None:
     weights, stored = _load_region_weights(name), load_file(model_folder(name) / "model.safetensors")
-    assert weights is not None
     assert weights.shape == (_n_members(load_card(name)), load_card(name)["n_regions"])
     np.testing.assert_array_equal(weights[3], stored["member3.region_weight"].numpy())
     assert np.exp(np.log(weights).mean(axis=1)) == pytest.approx(1, abs=0.02)

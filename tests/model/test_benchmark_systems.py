@@ -136,9 +136,7 @@ def test_a_network_learns_the_planted_difference_and_not_labels_by_lot(key: str,
 
 
 @pytest.mark.parametrize("model", [_LinearSVM(), _RandomForest(trees=100)], ids=["svm", "forest"])
-def test_a_classical_model_learns_the_planted_difference_and_not_labels_by_lot(
-    model: _LinearSVM | _RandomForest, shuffled: LabelledGraphs
-) -> None:
+def test_a_classical_model_learns_the_planted_difference_and_not_labels_by_lot(model, shuffled):
     matrices, labels = shuffled.matrices.astype(np.float64), shuffled.labels
     lot = np.random.default_rng(7).permutation(labels)
     for given, low, high in ((labels, 0.85, 1.01), (lot, 0.2, 0.8)):

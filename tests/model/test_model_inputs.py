@@ -23,7 +23,6 @@ PRESET = small("best")
 
 
 def _as_matrix(subject: Subject) -> Subject:
-    assert subject.series is not None
     return Subject(subject.id, connectivity=functional_connectivity(subject.series), group=subject.group)
 
 
@@ -35,7 +34,6 @@ def test_series_and_matrix_of_one_subject_are_the_same_input(cohort: Cohort, gra
 
 def test_a_matrix_without_its_diagonal_is_the_same_subject(cohort: Cohort) -> None:
     subject = _as_matrix(cohort.subjects[0])
-    assert subject.connectivity is not None
     bare = Subject("bare", connectivity=subject.connectivity * (1 - np.eye(N_REGIONS)))
     np.testing.assert_array_equal(correlations(bare), correlations(subject))
 

@@ -138,9 +138,7 @@ def _change_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], ob
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 @pytest.mark.parametrize("load", [load_pretrained, _load_region_weights])
-def test_weights_that_are_no_finite_numbers_are_refused(
-    folder: Path, load: Callable[[Path], Any], value: float
-) -> None:
+def test_weights_that_are_no_finite_numbers_are_refused(folder, load, value):
     assert load(folder) is not None
     _change_weights(folder, lambda tensors: tensors["member1.region_weight"].view(-1)[:1].fill_(value))
     with pytest.raises(InputError, match="hold values that are no finite numbers"):
@@ -314,9 +312,7 @@ def _replace_member(archive: Path, member: str, content: bytes) -> None:
             after.writestr(name, content if name == member else old)
 
 
-def test_another_atlas_is_told_apart_by_order_names_and_coordinates_before_anything_runs(
-    whole, cohort, monkeypatch
-) -> None:
+def test_another_atlas_is_told_by_order_names_and_coordinates_before_anything_runs(whole, cohort, monkeypatch):
     monkeypatch.setattr(biobgt.model.ensemble, "prepare", lambda *_, **__: pytest.fail("something ran"))
     loaded = load_pretrained(whole, "cpu")
     loaded.check(cohort)

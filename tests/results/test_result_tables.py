@@ -81,14 +81,6 @@ def test_group_modules_are_numbered_alike(cohort, modules):
     np.testing.assert_array_equal(match_modules(groups["AD"].to_numpy(), groups["NC"].to_numpy()), groups["AD"])
 
 
-def test_processes_change_nothing(cohort, hubs, modules):
-    again = analyse_hubs(cohort, options=HubAnalysisOptions(gamma=0.7), workers=2)
-    for name, table in hubs.tables.items():
-        np.testing.assert_allclose(again.tables[name]["node_entanglement"], table["node_entanglement"], atol=1e-12)
-    parallel = analyse_modules(cohort, options=ModuleOptions(runs=2), workers=2)
-    assert parallel.summary.equals(modules.summary)
-
-
 def test_a_cohort_without_groups_is_one_group(cohort):
     nobody = cohort.with_groups(dict.fromkeys(cohort.ids))
     assert analyse_modules(nobody, options=ModuleOptions(runs=1)).groups.columns.tolist() == ["region", "all"]

@@ -56,8 +56,6 @@ def test_modules_tables():
 
 def _script(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, asset("studies", f"{name}.py"))
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

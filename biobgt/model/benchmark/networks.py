@@ -792,7 +792,7 @@ _NETWORKS: dict[str, type[GraphNetwork]] = {
 }
 
 
-def build_network(n_regions: int, n_groups: int, *, key: str, **sizes: int) -> GraphNetwork:
+def _build_network(n_regions: int, n_groups: int, *, key: str, **sizes: int) -> GraphNetwork:
     """Make a network that is not trained yet.
 
     Parameters

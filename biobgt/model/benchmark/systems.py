@@ -274,7 +274,7 @@ class Encoding:
 
 
 @dataclass(frozen=True)
-class Published:
+class _Published:
     """What the paper reports of a system on its 1,009 subjects of ABIDE; None where it has no such number.
 
     Attributes
@@ -308,7 +308,7 @@ class System:
     title : str
     family : {"classical", "BioBGT", "graph transformers", "graph networks"}
     citations : tuple of str
-    paper : Published
+    paper : _Published
         What the paper reports of it.
     reason : str
         Why the row stays empty; nothing where it can be run.
@@ -319,7 +319,7 @@ class System:
     family: Family
     citations: tuple[str, ...] = ()
     _: KW_ONLY
-    paper: Published = Published()
+    paper: _Published = _Published()
     reason: str = ""
 
     @property
@@ -409,7 +409,7 @@ def _network(
     Positions that it projects have to be counted; eigenpairs are read one by one.
     """
     counted = {"positions": encoding.size} if encoding.positions in ("laplacian", "random-walk") else {}
-    build = imported_later("biobgt.model.benchmark.networks", "build_network", key=key, **counted)
+    build = imported_later("biobgt.model.benchmark.networks", "_build_network", key=key, **counted)
     return NetworkSystem(key, title, family, (cited,), build=build, encoding=encoding, **about)
 
 
@@ -424,7 +424,7 @@ def _with_paper(rows: tuple[System, ...]) -> Iterator[System]:
         reported = {line.pop("key"): line for line in csv.DictReader(stream)}
     for row in rows:
         numbers: dict[str, Any] = {name: float(text) for name, text in reported.get(row.key, {}).items() if text}
-        yield replace(row, paper=Published(**numbers))
+        yield replace(row, paper=_Published(**numbers))
 
 
 _TRANSFORMER: Family = "graph transformers"
