@@ -34,6 +34,7 @@ def test_the_benchmark_prints_its_tables_and_why_a_row_is_empty(done, simulated,
     ended = done("benchmark", *asked, "--models", "ridge-fisher-z,gtsp,ridge-log", "--device", "cpu")
     assert "Test results" in ended.out
     assert "GTSP: GTSP prunes tokens" in ended.out
+    assert "GTSP: not run." in ended.err
     lines = pd.read_csv(tmp_path / "results.csv")
     assert lines["model"].tolist() == ["ridge-fisher-z", "ridge-fisher-z", "ridge-log", "ridge-log"]
     assert {"accuracy", "auc", "f1", "sensitivity", "specificity", "brier", "seconds", "parameters"} <= set(lines)

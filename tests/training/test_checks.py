@@ -212,11 +212,10 @@ def test_words() -> None:
     said = CardText(card | {"nested": nested}).new_subjects
     assert said.startswith("New subjects get the mean log-odds of the 10 ensemble members. Nested folds (3 of 10, 270")
     assert "AUC 0.75 [0.70, 0.80]" in said
-    assert "has not been measured" in CardText(card).noise
-    assert "has not been measured" in CardText(card).motion
-    assert CardTables(card).recordings().empty
-    assert "has not been measured" in CardText(card).corruption
-    assert CardTables(card).noise_points().empty
+    text, tables = CardText(card), CardTables(card)
+    assert all("has not been measured" in one for one in (text.noise, text.motion, text.corruption))
+    assert tables.recordings().empty
+    assert tables.noise_points().empty
     answers = [
         {"sd": sd, "n": 400, "refused": 0, "probability": {"NC": 1 - p, "ASD": p}, "called": {"NC": 0.5, "ASD": 0.5}}
         | {"warned": warned, "to_patient": 0.1, "to_control": 0.02, "flips": 0, "flips_warned": 0}
@@ -316,12 +315,8 @@ def test_members_that_took_no_step_are_told(data: LabelledGraphs) -> None:
 
 def test_words_of_parts() -> None:
     def effect(largest: float, correlation: float, calls: int) -> dict[str, float]:
-        return {
-            "largest_change": largest,
-            "mean_change": largest / 4,
-            "correlation": correlation,
-            "changed_calls": calls,
-        }
+        moved = {"largest_change": largest, "mean_change": largest / 4}
+        return moved | {"correlation": correlation, "changed_calls": calls}
 
     without = {NE_SHUFFLED: effect(0.0009, 0.999999, 0), NO_ATTENTION: effect(0.04, 0.99916, 11)}
     card = {"temperatures": [1.0] * 10, "parts": {"members_at_start": 5, "without": without, "connectivity": {}}}

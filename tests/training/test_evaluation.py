@@ -309,16 +309,6 @@ def test_lines_of_other_settings_or_seeds_are_refused(graphs: Graphs, splits: Sp
             run_benchmark(graphs, splits[:1], systems, folder=tmp_path, seed=seed)
 
 
-def test_a_system_that_could_not_be_built_is_told_with_its_reason(
-    graphs: Graphs, splits: Splits, tmp_path: Path
-) -> None:
-    said: list[str] = []
-    systems = [SYSTEMS["gtsp"], KINDS[0]]
-    results = run_benchmark(graphs, splits[:1], systems, folder=tmp_path, progress=said.append)
-    assert set(results["model"]) == {"ridge-fisher-z"}
-    assert said[0].startswith("GTSP: not run. GTSP prunes tokens")
-
-
 def test_impossible_rows_cannot_be_written(
     graphs: Graphs, splits: Splits, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
