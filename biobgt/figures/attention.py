@@ -28,7 +28,6 @@ from biobgt.model.attention import (
     BesideConnectivity,
     attention_received,
     beside_connectivity,
-    colour_limits,
     functional_labels,
     group_beside,
     load_systems_attention,
@@ -345,6 +344,16 @@ class AttentionMapsOptions(AttentionOptions, _AverageOptions):
         return float(self.limits[0]), float(self.limits[1])
 
 
+def _colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
+    """Ends of one colour scale for several maps: one in a hundred pairs of regions lies beyond each.
+
+    Regions look at themselves most of all; the diagonal would leave no colours for the rest.
+    """
+    off = np.concatenate([matrix[~np.eye(len(matrix), dtype=bool)] for matrix in maps])
+    low, high = (float(end) for end in np.quantile(off, [0.01, 0.99]))
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
 @model_figure("attention_maps", "Attention of groups", takes=AttentionMapsOptions, least_mm=80)
 def attention_maps(measured: "Measured", options: AttentionMapsOptions) -> draw.Drawing:
     """Mean attention of every group of a model, those of one with several cohorts cohort by cohort."""
@@ -353,7 +362,7 @@ def attention_maps(measured: "Measured", options: AttentionMapsOptions) -> draw.
     found, rows = _averaged_maps(model, options), [] if options.groups else [*map(len, model.readouts.values())]
     in_rows = [group for own in model.readouts.values() for group in own] or model.group_names
     maps = {group: found[which_model.known_group(model, group)] for group in options.groups or in_rows}
-    low, high = options.ends or colour_limits(list(maps.values()))
+    low, high = options.ends or _colour_limits(list(maps.values()))
     part = "\n" if rows else " "  # names of cohorts are long
     titled = {f"{group}{part}(n = {sizes[group]:,})": matrix for group, matrix in maps.items()}
     beside = {group: _beside_group(model, group, matrix, order) for group, matrix in maps.items()}
@@ -405,7 +414,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
         raise InputError(f"Other networks were trained on the subjects of model {found.model} only: choose it.")
     order, regions = options.regions(measured, model), model.atlas.regions
     maps = dict(zip(found.titles, found.maps, strict=True))
-    low, high = colour_limits(list(maps.values()))
+    low, high = _colour_limits(list(maps.values()))
     labels = tuple(order.labels or ())
     follows = dict(zip(maps, found.follow_modules(labels), strict=True)) if any(labels) else {}
     ratios = {title: f"\nratio {one.ratio:.2f}" for title, one in follows.items()}
@@ -475,7 +484,7 @@ def subject_attention(measured: "Measured", options: SubjectAttentionOptions) ->
     return draw.Drawing(
         title=f"Attention of {subject.id}",
         simulated=subject.simulated or model.simulated,
-        **_map_grid(maps, regions, order, colour_limits([own, mean])),
+        **_map_grid(maps, regions, order, _colour_limits([own, mean])),
         caption=(
             f"{whose(subject.id, subject.simulated)}: attention by model {options.model}{trained}, {options.words}, "
             f"as the mean of all ensemble members, beside the mean of {group}, each of whom was seen by the one member "

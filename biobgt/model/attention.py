@@ -226,16 +226,6 @@ def beside_connectivity(
     return BesideConnectivity(map_correlation(attention, connectivity), *contrasts)
 
 
-def colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
-    """Ends of one colour scale for several maps: one in a hundred pairs of regions lies beyond each.
-
-    Regions look at themselves most of all; the diagonal would leave no colours for the rest.
-    """
-    off = np.concatenate([matrix[~np.eye(len(matrix), dtype=bool)] for matrix in maps])
-    low, high = (float(end) for end in np.quantile(off, [0.01, 0.99]))
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
-
-
 def functional_labels(atlas: Atlas, labelling: str) -> list[str | None]:
     """The functional module of each region, in words."""
     return [label and PAPER_MODULES.get(label, label) for label in atlas.labelling(labelling)]

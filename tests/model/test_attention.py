@@ -7,12 +7,12 @@ from safetensors.torch import load_file
 from shipped_predictions import asked_names
 
 from biobgt.base.errors import InputError
+from biobgt.figures.attention import _colour_limits
 from biobgt.model.attention import (
     all_block_tests,
     attention_received,
     beside_connectivity,
     block_tests,
-    colour_limits,
     connectivity_attention,
     group_beside,
     map_correlation,
@@ -78,8 +78,8 @@ def test_received_is_the_mean_over_the_others() -> None:
 
 def test_scales_leave_the_diagonal_out_and_are_shared() -> None:
     maps = [np.full((4, 4), value) + 100 * np.eye(4) for value in (0.5, 2.0)]
-    assert colour_limits(maps) == (0.5, 2.0)
-    assert colour_limits(maps[:1]) == (0.0, 1.0)
+    assert _colour_limits(maps) == (0.5, 2.0)
+    assert _colour_limits(maps[:1]) == (0.0, 1.0)
 
 
 def test_correlation_is_over_different_regions_that_vary():
