@@ -97,7 +97,7 @@ class _PresetOptions(Options):
 
 
 @dataclass(frozen=True)
-class TrainingOptions(_SeedOptions, _PresetOptions):
+class _TrainingOptions(_SeedOptions, _PresetOptions):
     """How an ensemble is trained."""
 
     folds: int = option(FOLDS, title="Folds", help="Number of folds, each of which trains one ensemble member.", low=2)
@@ -105,7 +105,7 @@ class TrainingOptions(_SeedOptions, _PresetOptions):
 
 
 @dataclass(frozen=True)
-class EvaluationOptions(_SeedOptions, _PresetOptions):
+class _EvaluationOptions(_SeedOptions, _PresetOptions):
     """How a preset is evaluated."""
 
     protocol: Evaluated = option(
@@ -121,7 +121,7 @@ class EvaluationOptions(_SeedOptions, _PresetOptions):
 
 
 @dataclass(frozen=True)
-class BenchmarkOptions(_SeedOptions):
+class _BenchmarkOptions(_SeedOptions):
     """On how many splits models are compared, and with which of them."""
 
     splits: int = option(FOLDS, title="Splits", help="How many random 80/10/10 splits.", low=1)
@@ -131,12 +131,12 @@ class BenchmarkOptions(_SeedOptions):
 # Jobs that make models: train one on a cohort or on several together, and measure again what its card says.
 
 
-@takes_options("options", TrainingOptions, panel="Options")
+@takes_options("options", _TrainingOptions, panel="Options")
 def train(
     cohort: _KindsOption,
     data: _DataOption,
     out: OutOption,
-    options: TrainingOptions,
+    options: _TrainingOptions,
     phenotypes: _PhenotypesOption = None,
     atlas: AtlasOption = None,
     orientation: _OrientationOption = None,
@@ -300,12 +300,12 @@ def _complete_cards(
 # Jobs that evaluate: a preset on splits of a cohort, and every system of the benchmark side by side.
 
 
-@takes_options("options", EvaluationOptions, panel="Options")
+@takes_options("options", _EvaluationOptions, panel="Options")
 def evaluate(
     cohort: _KindOption,
     data: _DataOption,
     out: OutOption,
-    options: EvaluationOptions,
+    options: _EvaluationOptions,
     phenotypes: _PhenotypesOption = None,
     atlas: AtlasOption = None,
     orientation: _OrientationOption = None,
@@ -394,12 +394,12 @@ def _evaluate_nested(
     print_line(f"Results written to {out / NESTED_FILE}")
 
 
-@takes_options("options", BenchmarkOptions, panel="Options")
+@takes_options("options", _BenchmarkOptions, panel="Options")
 def benchmark(
     cohort: _KindOption,
     data: _DataOption,
     out: OutOption,
-    options: BenchmarkOptions,
+    options: _BenchmarkOptions,
     models: Annotated[
         str,
         typer.Option(

@@ -16,7 +16,7 @@ from ended_jobs import Run, biobgt, refused
 from biobgt import ConnectomeSettings, ImageOptions, ReadOptions
 from biobgt.base.files import file_names
 from biobgt.cli.main import _OUT, JOBS, _escape_controls, _first_paragraph, app, print_line, print_notice, print_table
-from biobgt.cli.models import BenchmarkOptions, EvaluationOptions, TrainingOptions
+from biobgt.cli.models import _BenchmarkOptions, _EvaluationOptions, _TrainingOptions
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.paper_style import PaperStyle
@@ -127,9 +127,9 @@ def command(*names):
         (("hubs",), (ReadOptions, ImageOptions, ConnectomeSettings)),
         (("figure",), (ReadOptions, ImageOptions, ConnectomeSettings, PaperStyle)),
         (("fetch", "abide"), (FetchOptions,)),
-        (("train",), (TrainingOptions,)),
-        (("evaluate",), (EvaluationOptions,)),
-        (("benchmark",), (BenchmarkOptions,)),
+        (("train",), (_TrainingOptions,)),
+        (("evaluate",), (_EvaluationOptions,)),
+        (("benchmark",), (_BenchmarkOptions,)),
     ],
 )
 def test_every_option_has_its_flags_its_default_and_its_help(names, kinds):
