@@ -213,25 +213,15 @@ def _permutation_test(
     known = np.isfinite(similarity) & ~np.eye(len(similarity), dtype=bool)
     values = np.where(known, similarity, 0)
     in_first = np.arange(len(similarity)) < n_first
-    rng = np.random.default_rng(seed)
-    shuffled = rng.permuted(np.tile(in_first, (n_permutations, 1)), axis=1)
-    within, between = _pair_means(values, known, np.vstack([in_first, shuffled]))
-    difference = within - between
-    if not np.isfinite(difference[0]):
-        return float(within[0]), float(between[0]), float("nan")
-    # Groupings whose difference is the same up to rounding count as equal.
-    p = float((difference >= difference[0] - 1e-12).mean())
-    return float(within[0]), float(between[0]), p
-
-
-def _pair_means(
-    values: FloatArray, known: NDArray[np.bool_], groupings: NDArray[np.bool_]
-) -> tuple[FloatArray, FloatArray]:
-    """Means over pairs in the same group and in different ones, for each grouping, shape (n_groupings,)."""
-    sides = np.where(groupings, 1.0, -1.0)  # the product of two sides is 1 in the same group and −1 otherwise
+    shuffled = np.random.default_rng(seed).permuted(np.tile(in_first, (n_permutations, 1)), axis=1)
+    # The product of two sides is 1 in the same group and −1 otherwise.
+    sides = np.where(np.vstack([in_first, shuffled]), 1.0, -1.0)
     signed_sum = np.einsum("gi,gi->g", sides @ values, sides)
     signed_count = np.einsum("gi,gi->g", sides @ known.astype(float), sides)
     with np.errstate(invalid="ignore", divide="ignore"):  # no pair at all is NaN
         within = (values.sum() + signed_sum) / (known.sum() + signed_count)
         between = (values.sum() - signed_sum) / (known.sum() - signed_count)
-    return within, between
+    difference = within - between
+    # Groupings whose difference is the same up to rounding count as equal.
+    p = (difference >= difference[0] - 1e-12).mean() if np.isfinite(difference[0]) else np.nan
+    return float(within[0]), float(between[0]), float(p)
