@@ -48,7 +48,7 @@ def _show_page() -> None:
         widgets.no_models()
         return
     caption(f"All tabs show {model.name}. Choose another model in the sidebar.")
-    widgets.ask_in_row(maps.AttentionMapsOptions, "order", "layer", "head", "average", cohort=model.cohort)
+    widgets.ask_in_row(maps.attention_maps.takes, "order", "layer", "head", "average", cohort=model.cohort)
     tabs = _tabs(model, own=view.loaded.key == OWN)
     for tab, panels in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
         with tab:
@@ -99,7 +99,7 @@ def _show_groups(view: View, model: InstalledModel) -> None:
                 _say_what_counts(readout, f"**{escape_markdown(', '.join(readout.group_names))}:** ")
     else:
         _say_what_counts(model)
-    options = view.options(maps.AttentionMapsOptions, **_part_of(view, model))
+    options = view.options(maps.attention_maps.takes, **_part_of(view, model))
     with st.container(width=PAGE_WIDTH):
         show(view, maps.attention_maps, options, measured=measured_model(model), key=f"attention_{model.name}")
 
@@ -162,13 +162,13 @@ def _show_systems(view: View, model: InstalledModel) -> None:
 
 def _show_received(view: View, model: InstalledModel) -> None:
     """Show on a brain which regions are looked at."""
-    group = view.options(maps.AttentionReceivedOptions, **_part_of(view, model)).group
+    group = view.options(maps.attention_in_brain.takes, **_part_of(view, model)).group
     heading(maps.attention_in_brain.name, simulated=model.simulates([group] if group else model.group_names))
     if model.atlas.coordinates is None:
         st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
         return
     with widgets.in_a_row():
-        widgets.ask(maps.AttentionReceivedOptions, "group", cohort=model.cohort)
+        widgets.ask(maps.attention_in_brain.takes, "group", cohort=model.cohort)
         widgets.ask(ModelPageOptions, "received_brain", cohort=model.cohort)
     shown, part = view.options(ModelPageOptions).received_brain, _part_of(view, model)
     show_in_brain(view, maps.attention_in_brain, shown, key="received", measured=measured_model(model), **part)
@@ -187,7 +187,7 @@ def _show_own(view: View, model: InstalledModel) -> None:
         st.caption(NOT_A_DIAGNOSIS)
         return
     options = view.options(
-        maps.SubjectAttentionOptions,
+        maps.subject_attention.takes,
         model=model.name,
         model_sha256=model.sha256,
         group=group_beside(subject.group, model.group_names),

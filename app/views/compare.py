@@ -137,7 +137,7 @@ def _show_differences(view: View, options: ComparisonOptions) -> None:
     if options.of == HUBS and view.atlas.coordinates is not None:
         with widgets.in_a_row():
             widgets.ask(PageOptions, "difference_brain", cohort=view.cohort)
-            widgets.ask(figures.DifferenceBrainOptions, "effect", "only_different", cohort=view.cohort)
+            widgets.ask(figures.group_difference_brain.takes, "effect", "only_different", cohort=view.cohort)
         shown = view.options(PageOptions).difference_brain
         pinned = known.covariates_sha256
         key = "difference_brain_shown"

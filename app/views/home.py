@@ -11,10 +11,10 @@ import biobgt
 from biobgt.base.references import REFERENCES
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed
 from biobgt.data.cohort import GROUP_TITLES, counted_people
-from biobgt.figures.attention import AttentionMapsOptions, attention_maps
+from biobgt.figures.attention import attention_maps
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
-from biobgt.figures.modules import ModuleBrainOptions, module_brain
+from biobgt.figures.modules import module_brain
 from biobgt.figures.register import Figure
 from biobgt.figures.screen import plotly_figure
 from biobgt.hubs import resolvents as cost
@@ -77,7 +77,7 @@ def _show_modules(view: View) -> None:
     if view.atlas.coordinates is None:
         _lead_to("modules", f"{NO_PLACES} {HOW_TO_GET_PLACES}")
         return
-    drawn = drawn_for_screen(view, module_brain, view.options(ModuleBrainOptions), small=_HEIGHT)
+    drawn = drawn_for_screen(view, module_brain, view.options(module_brain.takes), small=_HEIGHT)
     _lead_to("modules", "The brain in the colours of its Louvain modules; drag to turn it.", module_brain, drawn)
 
 
@@ -95,13 +95,13 @@ def _show_hubs(view: View) -> None:
 def _show_attention(view: View, model: InstalledModel) -> None:
     controls, patients = groups = model.pair_with(view.subject.group)
     order = next(iter(model.atlas.labels), ATLAS_ORDER)
-    options, measured = AttentionMapsOptions(order=order, groups=groups), measured_model(model)
+    options, measured = attention_maps.takes(order=order, groups=groups), measured_model(model)
     said = f"Attention of model {model.name} in {controls} and in {patients}: each row is what one region attends to."
     drawn = drawn_for_screen(view, attention_maps, options, measured=measured, small=_MAPS_HEIGHT)
     _lead_to("attention", said, attention_maps, drawn)
 
 
-def _lead_to(page: str, said: str, figure: Figure | None = None, drawn: tuple[Any, ...] = ()) -> None:
+def _lead_to(page: str, said: str, figure: Figure[Any] | None = None, drawn: tuple[Any, ...] = ()) -> None:
     """The link to a page above a small figure; its whole caption shows on hover, and a screen reader says it.
 
     Without a figure, what is said is why there is none.

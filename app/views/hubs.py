@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from biobgt.base.wording import listed
+from biobgt.base.wording import listed, whose
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ConnectivityKind
@@ -84,7 +84,7 @@ def _show_hubs(view: View) -> None:
     if others:
         heading("Does NE agree, region by region?", simulated=view.subject.simulated, terms=("agreement",))
         options = {
-            measure: view.options(figures.HubScatterOptions, measure=measure, region=region) for measure in others
+            measure: view.options(figures.hub_scatter.takes, measure=measure, region=region) for measure in others
         }
         show_beside(
             view, *((figures.hub_scatter, how, f"ne_{measure}") for measure, how in options.items()), on_pick=pick
@@ -275,8 +275,12 @@ def _show_table(view: View, measures: tuple[str, ...], study: reliability.StudyR
         hide_index=None,
         alt="Hub measures of each region: value, rank, and whether it is a hub",
     )
-    n_hubs = {measure.short: int(table[f"{key}_hub"].sum()) for key, measure in called.items()}
-    caption(figures.table_caption(subject.id, n_hubs, options, simulated=subject.simulated))
+    counts = ", ".join(f"{table[f'{key}_hub'].sum()} by {measure.short}" for key, measure in called.items())
+    caption(
+        f"{whose(subject.id, subject.simulated)}: hubs are {options.hubs_are}, by each measure on its own: "
+        f"{counts or 'none is shown'}. Rank {figures.RANK_1}. NE is |ΔS| in bits at γ = {options.gamma:g}/mean(λ), "
+        f"perturbation {options.perturbation}. Click a column header to sort."
+    )
 
 
 # Why this region? One region, picked by a click or by name, and what node entanglement sees.
@@ -293,14 +297,14 @@ def _show_why(view: View, region: str, strongest: str) -> None:
         key=REGION,
         persist_state="session",
     )
-    options = view.options(why.RegionOptions, region=region)
+    options = view.options(why.region_spectra.takes, region=region)
     story = why.story_of(view.measured, options)
     st.markdown(
         "\n".join(f"- {escape_markdown(sentence)}" for sentence in why.story_sentences(story, view.measured.kind))
     )
-    before, after = (view.options(why.SurroundingsOptions, region=region, perturbed=how) for how in (False, True))
+    before, after = (view.options(why.region_surroundings.takes, region=region, perturbed=how) for how in (False, True))
     show_beside(view, (why.region_surroundings, before, "why_before"), (why.region_surroundings, after, "why_after"))
-    entropy = view.options(why.EntropyOptions, region=region)
+    entropy = view.options(why.region_entropy.takes, region=region)
     show_beside(view, (why.region_spectra, options, "why_spectra"), (why.region_entropy, entropy, "why_entropy"))
     _show_standings(story, view.measured.kind)
 

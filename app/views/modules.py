@@ -5,7 +5,7 @@ import streamlit as st
 
 from biobgt import ConnectomeSettings, InputError
 from biobgt.base.references import cited
-from biobgt.base.wording import capitalised, counted
+from biobgt.base.wording import capitalised, counted, signed
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
 from biobgt.figures import modules as figures
@@ -82,7 +82,7 @@ def _show_brain(view: View) -> None:
     shown = view.options(PageOptions).module_brain
     with widgets.in_a_row():
         widgets.ask(PageOptions, "module_brain", cohort=view.cohort)
-        widgets.ask(figures.ModuleBrainOptions, "connections", cohort=view.cohort, disabled=brain_kind(shown) != NODES)
+        widgets.ask(figures.module_brain.takes, "connections", cohort=view.cohort, disabled=brain_kind(shown) != NODES)
     show_in_brain(view, figures.module_brain, shown, key="brain", picture_mm=_GLASS_MM)
 
 
@@ -119,7 +119,7 @@ def _show_agreement(view: View) -> None:
 
 def _show_sweep(view: View) -> None:
     """Show how modules change with the resolution, when asked to; it is worked out step by step."""
-    measured, options = view.measured, view.options(figures.ResolutionSweepOptions, resolutions=RESOLUTIONS)
+    measured, options = view.measured, view.options(figures.resolution_sweep.takes, resolutions=RESOLUTIONS)
     heading("Across resolutions", simulated=view.subject.simulated)
 
     done = tuple(value for value in RESOLUTIONS if measured.is_kept(Measured.resolution_step, options, value))
@@ -134,7 +134,7 @@ def _show_sweep(view: View) -> None:
         show(
             view,
             figures.resolution_sweep,
-            view.options(figures.ResolutionSweepOptions, resolutions=done),
+            view.options(figures.resolution_sweep.takes, resolutions=done),
             key="resolution_curves",
         )
 
@@ -228,7 +228,8 @@ def _measure_small_world(view: View) -> None:
         doing="Random graph and lattice",
     )
     if whole:
-        widgets.show_numbers(figures.small_world_indices(figures.pooled_small_world(measured, options)))
+        found = figures.pooled_small_world(measured, options)
+        widgets.show_numbers({"Small-world σ": signed(found.sigma), "Small-world ω": signed(found.omega)})
         show(view, figures.small_worldness, options)
 
 

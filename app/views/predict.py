@@ -97,8 +97,8 @@ def _show_subject(view: View, model: InstalledModel) -> None:
     if len(model.group_names) == 2:
         fixed["group"] = model.group_names[1]
     else:
-        widgets.ask(figures.SubjectProbabilityOptions, "group", cohort=model.cohort)
-    options = view.options(figures.SubjectProbabilityOptions, **fixed)
+        widgets.ask(figures.subject_probability.takes, "group", cohort=model.cohort)
+    options = view.options(figures.subject_probability.takes, **fixed)
     if not is_trained_on(said["warning"]):  # how often such probabilities are right is known of new subjects only
         known, group = model.groups, options.group or model.group_names[-1]
         share = observed_share(known.labels, known.probabilities, model.group_names, float(said[f"p_{group}"]), group)

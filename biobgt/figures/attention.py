@@ -22,6 +22,7 @@ from biobgt.data.graph import LEVELS, ConnectomeSettings
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
 from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
+from biobgt.figures.connectivity import LARGEST_MATRIX_MM, matrix_panel
 from biobgt.figures.register import figure, model_figure
 from biobgt.model.attention import (
     PERMUTATIONS,
@@ -47,14 +48,12 @@ LOUVAIN = "louvain"
 MEAN, MEDIAN, TRIMMED_MEAN = "mean", "median", "trimmed"
 QUANTITY, UNIFORM = "attention (1 = uniform)", 1.0
 _MOST_NUMBERED = 64  # layers or heads with a title
-_LARGEST_MM = 110.0
 _TRIMMED = f"mean without the lowest and highest {percent(TRIMMED)} of people"
 _BEYOND = (
     "1 % of the pairs of regions lie beyond each of its ends, and so does most of the diagonal, where a region "
     "attends to itself"
 )
 _LIKE_ATTENTION = "with rows normalised like those of attention, gives"
-# The register of the benchmark has them too, but brings torch.
 
 
 def _numbered(what: str) -> Mapping[int, str]:
@@ -200,27 +199,15 @@ def map_panel(
     order : RegionOrder
     shades : Shades
     **about
-        ``title`` of the panel; ``hover`` and ``frames`` of the map.
+        Further arguments of :func:`~biobgt.figures.connectivity.matrix_panel`.
     """
-    title, names = about.pop("title", ""), [regions[region] for region in order.order]
     named = [name for name, _, _ in order.blocks if name != draw.UNLABELLED]
     colours = {name: MODULE_COLOURS[place % len(MODULE_COLOURS)] for place, name in enumerate(named)}
-    drawn = matrix[np.ix_(order.order, order.order)]
-    return draw.Panel(
-        title=title,
-        marks=[draw.Heatmap(z=drawn, shades=shades, ids=order.order, **about)],
-        x=draw.Axis(names=names, order=order),
-        y=draw.Axis(
-            names=names,
-            order=order,
-            title=order.title,
-            colours=[colours.get(name, PALE_GREY) for name, _, _ in order.blocks],
-            reversed=True,
-        ),
-    )
+    of_blocks = [colours.get(name, PALE_GREY) for name, _, _ in order.blocks]
+    return matrix_panel(matrix, regions, order, shades, colours=of_blocks, **about)
 
 
-SQUARE_MAPS: dict[str, Any] = {"legend": "above", "square_mm": _LARGEST_MM}
+SQUARE_MAPS: dict[str, Any] = {"legend": "above", "square_mm": LARGEST_MATRIX_MM}
 
 
 def _map_grid(
@@ -252,6 +239,16 @@ def _map_grid(
         panels += [*drawn[:n], *[draw.Panel()] * (columns - n)]
         drawn = drawn[n:]
     return {"panels": panels, "columns": columns, "height": 0, **SQUARE_MAPS}
+
+
+def _colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
+    """Ends of one colour scale for several maps: one in a hundred pairs of regions lies beyond each.
+
+    Regions look at themselves most of all; the diagonal would leave no colours for the rest.
+    """
+    off = np.concatenate([matrix[~np.eye(len(matrix), dtype=bool)] for matrix in maps])
+    low, high = (float(end) for end in np.quantile(off, [0.01, 0.99]))
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
 def _maps_table(
@@ -322,7 +319,7 @@ def _each(beside: Mapping[str, BesideConnectivity], what: str, prefix: str = "")
 
 
 @dataclass(frozen=True)
-class AttentionMapsOptions(AttentionOptions, _AverageOptions):
+class _AttentionMapsOptions(AttentionOptions, _AverageOptions):
     """The part of attention, the order of regions, the average, and the scale where other models' maps share it."""
 
     limits: tuple[float, ...] = option(
@@ -344,18 +341,8 @@ class AttentionMapsOptions(AttentionOptions, _AverageOptions):
         return float(self.limits[0]), float(self.limits[1])
 
 
-def _colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
-    """Ends of one colour scale for several maps: one in a hundred pairs of regions lies beyond each.
-
-    Regions look at themselves most of all; the diagonal would leave no colours for the rest.
-    """
-    off = np.concatenate([matrix[~np.eye(len(matrix), dtype=bool)] for matrix in maps])
-    low, high = (float(end) for end in np.quantile(off, [0.01, 0.99]))
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
-
-
-@model_figure("attention_maps", "Attention of groups", takes=AttentionMapsOptions, least_mm=80)
-def attention_maps(measured: "Measured", options: AttentionMapsOptions) -> draw.Drawing:
+@model_figure("attention_maps", "Attention of groups", takes=_AttentionMapsOptions, least_mm=80)
+def attention_maps(measured: "Measured", options: _AttentionMapsOptions) -> draw.Drawing:
     """Mean attention of every group of a model, those of one with several cohorts cohort by cohort."""
     model = which_model.model_of(measured, "attention_maps")
     order, regions, sizes = options.regions(measured, model), model.atlas.regions, model.groups.n
@@ -386,7 +373,7 @@ def group_maps(model: InstalledModel, options: AttentionPartOptions) -> dict[str
     return {group: select_attention(model.groups.attention[group], **options.selected) for group in model.group_names}
 
 
-def _averaged_maps(model: InstalledModel, options: AttentionMapsOptions) -> Mapping[str, Matrix]:
+def _averaged_maps(model: InstalledModel, options: _AttentionMapsOptions) -> Mapping[str, Matrix]:
     """The same, as mean, median or trimmed mean over people; the last two are of the mean over layers and heads."""
     if options.average == MEAN:
         return group_maps(model, options)
@@ -451,7 +438,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
 
 
 @dataclass(frozen=True)
-class SubjectAttentionOptions(AttentionOptions, which_model.ChosenModelOptions):
+class _SubjectAttentionOptions(AttentionOptions, which_model.ChosenModelOptions):
     """Which model, which part of its attention, and which group stands beside the subject."""
 
     group: str = option(
@@ -462,11 +449,11 @@ class SubjectAttentionOptions(AttentionOptions, which_model.ChosenModelOptions):
 @figure(
     "subject_attention",
     "A subject's attention beside its group's",
-    takes=SubjectAttentionOptions,
+    takes=_SubjectAttentionOptions,
     of_graph=False,
     least_mm=80,
 )
-def subject_attention(measured: "Measured", options: SubjectAttentionOptions) -> draw.Drawing:
+def subject_attention(measured: "Measured", options: _SubjectAttentionOptions) -> draw.Drawing:
     """One subject's attention beside the mean of a group; the model runs on the subject."""
     subject, model = measured.subject, which_model.asked_model(options, "subject_attention")
     group = which_model.known_group(model, options.group or group_beside(subject.group, model.group_names))
@@ -506,7 +493,7 @@ def attention_warning(measured: "Measured", model: InstalledModel) -> str:
 
 
 @dataclass(frozen=True)
-class AttentionReceivedOptions(AttentionPartOptions):
+class _AttentionReceivedOptions(AttentionPartOptions):
     """Whose attention, and which part of it."""
 
     group: str = option(
@@ -521,8 +508,8 @@ class AttentionReceivedOptions(AttentionPartOptions):
     brain: BrainKind = brain_option()
 
 
-@model_figure("attention_received", "Attention received, in the brain", takes=AttentionReceivedOptions)
-def attention_in_brain(measured: "Measured", options: AttentionReceivedOptions) -> draw.Drawing:
+@model_figure("attention_received", "Attention received, in the brain", takes=_AttentionReceivedOptions)
+def attention_in_brain(measured: "Measured", options: _AttentionReceivedOptions) -> draw.Drawing:
     """The attention that each region receives from all others, at its place in the brain."""
     model = which_model.model_of(measured, "attention_received")
     group = which_model.known_group(model, options.group or model.group_names[0])

@@ -7,7 +7,7 @@ logarithmic where weights span decades.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,6 +109,8 @@ def matrix_panel(
     shades: draw.Shades,
     *,
     colours: Sequence[str] = (),
+    title: str = "",
+    **about: Any,
 ) -> draw.Panel:
     """A matrix of regions in order, with its blocks parted and named.
 
@@ -120,19 +122,23 @@ def matrix_panel(
     shades : Shades
     colours : sequence of str
         Of the blocks, beside the rows.
+    title : str
+    **about
+        Further attributes of :class:`~biobgt.figures.drawing.Heatmap`; by default the pointer tells the quantity.
     """
     axis = draw.Axis(names=[regions[region] for region in order.order], order=order, title=order.title)
     hover = f"%{{y}}\n%{{x}}\n{shades.quantity} = %{{z:{'.3f' if shades.low < 0 else '.3g'}}}"
     z = matrix[np.ix_(order.order, order.order)]
     return draw.Panel(
-        marks=[draw.Heatmap(z=z, shades=shades, hover=hover, ids=order.order)],
+        title=title,
+        marks=[draw.Heatmap(z=z, shades=shades, ids=order.order, **{"hover": hover, **about})],
         x=axis,
         y=replace(axis, reversed=True, colours=colours),
     )
 
 
 @dataclass(frozen=True)
-class HeatmapOptions(draw.RegionOrderOptions):
+class _HeatmapOptions(draw.RegionOrderOptions):
     """Which matrix is drawn, with its regions in which order."""
 
     matrix: _MatrixShown = option(
@@ -144,8 +150,8 @@ class HeatmapOptions(draw.RegionOrderOptions):
     )
 
 
-@figure("connectivity_heatmap", "Connectivity", takes=HeatmapOptions, least_mm=55)
-def connectivity_heatmap(measured: "Measured", options: HeatmapOptions) -> draw.Drawing:
+@figure("connectivity_heatmap", "Connectivity", takes=_HeatmapOptions, least_mm=55)
+def connectivity_heatmap(measured: "Measured", options: _HeatmapOptions) -> draw.Drawing:
     """The subject's connectivity, or the brain graph made of it on the same scale of colours."""
     subject, regions, connectivity = measured.subject, measured.atlas.regions, measured.connectivity()
     shades = connectivity_shades(connectivity, measured.quantity, measured.settings.estimator)

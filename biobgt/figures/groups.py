@@ -170,7 +170,7 @@ def _effects(rows: "pd.DataFrame", places: NDArray[np.intp], **look: Any) -> Poi
 
 
 @dataclass(frozen=True)
-class DifferenceBrainOptions(ComparisonOptions):
+class _DifferenceBrainOptions(ComparisonOptions):
     """Which hub measure is compared in every region, and how its brain is drawn."""
 
     of: Compared = option(HUBS, title="Compare", help="Only hubs are compared region by region.", choices=(HUBS,))
@@ -191,9 +191,9 @@ class DifferenceBrainOptions(ComparisonOptions):
 
 
 @figure(
-    "group_difference_brain", "Differences of two groups, in the brain", takes=DifferenceBrainOptions, of_subject=False
+    "group_difference_brain", "Differences of two groups, in the brain", takes=_DifferenceBrainOptions, of_subject=False
 )
-def group_difference_brain(measured: "Measured", options: DifferenceBrainOptions) -> Drawing:
+def group_difference_brain(measured: "Measured", options: _DifferenceBrainOptions) -> Drawing:
     """Where in the brain two groups differ in a hub measure."""
     difference, (first, second) = _compared(measured, options.part(ComparisonOptions)), options.groups
     tests, differs = difference.found.table, difference.differs

@@ -12,7 +12,7 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import LINE_GREY, PALE_GREY, PURPLE, VERMILION
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
-from biobgt.base.wording import listed, signed, whose
+from biobgt.base.wording import listed, signed
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ESTIMATED, ConnectivityKind
 from biobgt.figures import drawing as draw
@@ -348,15 +348,15 @@ def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> draw.Regi
 
 
 @dataclass(frozen=True)
-class HubScatterOptions(HubOptions):
+class _HubScatterOptions(HubOptions):
     """Which measure node entanglement is set against."""
 
     measure: str = option(NEFF, title="Hub measure", help="The measure that NE is compared with.", choices=HUB_MEASURES)
     region: str = draw.region_option()
 
 
-@figure("hub_scatter", "NE against another measure", takes=HubScatterOptions)
-def hub_scatter(measured: "Measured", options: HubScatterOptions) -> draw.Drawing:
+@figure("hub_scatter", "NE against another measure", takes=_HubScatterOptions)
+def hub_scatter(measured: "Measured", options: _HubScatterOptions) -> draw.Drawing:
     """Node entanglement against another measure of one subject, one point per region."""
     subject, regions = measured.subject, measured.atlas.regions
     picked = draw.region_number(measured.atlas, options.region)
@@ -592,28 +592,6 @@ def five_brains(measured: "Measured", options: EntanglementOptions) -> draw.Draw
         ],
         numbers=draw.table({"region": plain.regions, **plain.places, **named}),
         methods=hub_methods(measured, options, tuple(PAPERS_FIVE)),
-    )
-
-
-# What the page of hubs says besides.
-
-
-def table_caption(subject: str, n_hubs: Mapping[str, int], options: HubOptions, *, simulated: bool = False) -> str:
-    """Say in words what the hub table shows.
-
-    Parameters
-    ----------
-    subject : str
-    n_hubs : mapping of str to int
-        Number of hubs by each measure that stands in the table, by its short name.
-    options : HubOptions
-    simulated : bool
-    """
-    counts = ", ".join(f"{count} by {measure}" for measure, count in n_hubs.items()) or "none is shown"
-    return (
-        f"{whose(subject, simulated)}: hubs are {options.hubs_are}, by each measure on its own: {counts}. Rank "
-        f"{RANK_1}. NE is |ΔS| in bits at γ = {options.gamma:g}/mean(λ), perturbation {options.perturbation}. "
-        "Click a column header to sort."
     )
 
 

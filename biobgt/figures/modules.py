@@ -69,7 +69,6 @@ _MOST_TWO_LINED = 8  # modules beside a matrix; the names of more have one line
 _LABELLINGS = (PURPLE, SKY, ORANGE, INDIGO, WINE)  # colours of agreement with functional labels
 _MOST_BARS = 20
 _OWN, _RANDOM, _LATTICES = "this subject", "random graphs", "lattices"
-_SIGMA, _OMEGA = "small-world σ", "small-world ω"
 
 
 def module_colours(modules: Iterable[int]) -> dict[int, str]:
@@ -164,7 +163,7 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> draw.Dr
 
 
 @dataclass(frozen=True)
-class ResolutionSweepOptions(ModuleOptions):
+class _ResolutionSweepOptions(ModuleOptions):
     """At which resolutions modules are sought."""
 
     resolutions: tuple[float, ...] = option(
@@ -172,8 +171,8 @@ class ResolutionSweepOptions(ModuleOptions):
     )
 
 
-@figure("resolution_sweep", "Modules over the resolution", takes=ResolutionSweepOptions)
-def resolution_sweep(measured: "Measured", options: ResolutionSweepOptions) -> draw.Drawing:
+@figure("resolution_sweep", "Modules over the resolution", takes=_ResolutionSweepOptions)
+def resolution_sweep(measured: "Measured", options: _ResolutionSweepOptions) -> draw.Drawing:
     """One subject's modules over the resolution: how many, and below how good, how stable and how like networks."""
     import pandas as pd
 
@@ -339,7 +338,7 @@ def small_worldness(measured: "Measured", options: SmallWorldOptions) -> draw.Dr
     lengths = {_OWN: found.path_length, _RANDOM: found.random_path_length}  # ω takes none of lattices
     values = {"clustering C": clustering, "path length L": lengths}
     rows = [(measure, graph, value) for measure, bars in values.items() for graph, value in bars.items()]
-    rows += [(_SIGMA, _OWN, found.sigma), (_OMEGA, _OWN, found.omega)]
+    rows += [("small-world σ", _OWN, found.sigma), ("small-world ω", _OWN, found.omega)]
     sentence = (
         "Small-worldness σ = (C/C random) / (L/L random) [@humphries2008] and ω = L random/L − C/C lattice "
         "[@telesford2011] were computed from the mean clustering coefficient C [@onnela2005] and the characteristic "
@@ -382,11 +381,6 @@ def pooled_small_world(measured: "Measured", options: SmallWorldOptions) -> "Sma
     """The subject's graph compared with one random graph and one lattice at a time."""
     first, *others = (measured.null_small_world(options, seed) for seed in options.null_seeds)
     return first.pooled_with(others)
-
-
-def small_world_indices(found: "SmallWorld") -> dict[str, str]:
-    """σ and ω, as text by their names."""
-    return {_SIGMA.capitalize(): signed(found.sigma), _OMEGA.capitalize(): signed(found.omega)}
 
 
 def _graph_bars(bars: Mapping[str, float]) -> list[draw.Bars]:
@@ -474,7 +468,7 @@ def module_flow(measured: "Measured", options: NamedModuleOptions) -> draw.Drawi
 
 
 @dataclass(frozen=True)
-class ModuleBrainOptions(NamedModuleOptions):
+class _ModuleBrainOptions(NamedModuleOptions):
     """How many connections are drawn with the modules."""
 
     connections: int = option(
@@ -488,8 +482,8 @@ class ModuleBrainOptions(NamedModuleOptions):
     brain: BrainKind = brain_option()
 
 
-@figure("module_brain", "Modules in the brain", takes=ModuleBrainOptions)
-def module_brain(measured: "Measured", options: ModuleBrainOptions) -> draw.Drawing:
+@figure("module_brain", "Modules in the brain", takes=_ModuleBrainOptions)
+def module_brain(measured: "Measured", options: _ModuleBrainOptions) -> draw.Drawing:
     """One subject's modules in the brain, with the strongest connections within them."""
     brain, subject = Brain.of(measured.atlas, options.brain), measured.subject
     partition = measured.modules(options).partition

@@ -1,6 +1,6 @@
 """The register of figures: a figure is one function, and everything that shows figures finds it here.
 
-``@figure("hub_scatter", "NE against another measure", takes=HubScatterOptions)`` above a function
+``@figure("hub_scatter", "NE against another measure", takes=_HubScatterOptions)`` above a function
 ``(measured, options) -> Drawing`` is all that a figure takes: pages, ``biobgt figure``, links, the export and the
 gallery read the register, and know nothing else of figures.
 """
@@ -8,7 +8,7 @@ gallery read the register, and know nothing else of figures.
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from biobgt.base.options import Options, Registry
 from biobgt.figures.drawing import Drawing
@@ -22,8 +22,11 @@ class NoOptions(Options):
     """The options of a figure that has none."""
 
 
+_Options = TypeVar("_Options", bound=Options)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class Figure(Generic[_Options]):
     """A figure of the register; called, it draws what was measured of a subject, a cohort or a model's cohort.
 
     Attributes
@@ -55,8 +58,8 @@ class Figure:
 
     key: str
     name: str
-    draw: "Callable[[Measured, Any], Drawing]"
-    takes: type[Options] = NoOptions
+    draw: "Callable[[Measured, _Options], Drawing]"
+    takes: type[_Options]
     of_subject: bool = True
     of_graph: bool = True
     of_model: bool = False
@@ -65,38 +68,45 @@ class Figure:
     least_mm: float = 50.0
     example_of: str = ""
 
-    def __call__(self, measured: "Measured", options: Options) -> Drawing:
+    def __call__(self, measured: "Measured", options: _Options) -> Drawing:
         """Draw it."""
         return self.draw(measured, options)
 
 
 _FAMILIES = (*("attention", "attention_groups", "connectivity", "groups", "hubs", "models", "modules", "why_region"),)
-_FIGURES: Registry[Figure] = Registry("figure")
+_FIGURES: Registry[Figure[Any]] = Registry("figure")
 
 
-def all_figures() -> Registry[Figure]:
+def all_figures() -> Registry[Figure[Any]]:
     """Every figure there is, by its key: a family registers its figures when it is imported."""
     for family in _FAMILIES:
         import_module(f"biobgt.figures.{family}")
     return _FIGURES
 
 
-def figure(key: str, name: str, **about: Any) -> "Callable[[Callable[[Measured, Any], Drawing]], Figure]":
+class _Register(Protocol):
+    def __call__(self, draw: "Callable[[Measured, _Options], Drawing]") -> Figure[_Options]:
+        """The figure that a function draws."""
+
+
+def figure(key: str, name: str, *, takes: type[Options] = NoOptions, **about: Any) -> _Register:
     """Put the function below into the register.
 
     Parameters
     ----------
     key, name : str
+    takes : type of Options
+        Those of the function.
     **about
         Further attributes of :class:`Figure`.
     """
 
-    def register(draw: "Callable[[Measured, Any], Drawing]") -> Figure:
-        return _FIGURES.register(Figure(key=key, name=name, draw=draw, **about))
+    def register(draw: "Callable[[Measured, Any], Drawing]") -> Figure[Any]:
+        return _FIGURES.register(Figure(key=key, name=name, draw=draw, takes=takes, **about))
 
     return register
 
 
-def model_figure(key: str, name: str, **about: Any) -> "Callable[[Callable[[Measured, Any], Drawing]], Figure]":
+def model_figure(key: str, name: str, **about: Any) -> _Register:
     """Put the function below into the register, as a figure of a trained model."""
     return figure(key, name, of_subject=False, of_graph=False, of_model=True, **about)

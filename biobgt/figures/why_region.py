@@ -27,45 +27,45 @@ _BEFORE_COLOUR, _AFTER_COLOUR = HUB_MEASURES[NE].colour, HUB_COLOUR
 
 
 @dataclass(frozen=True)
-class RegionOptions(HubOptions):
+class _RegionOptions(HubOptions):
     """Which region is asked about."""
 
     region: str = draw.region_option(help="The region to explain, by its name; by default the one with the highest NE.")
 
 
 @dataclass(frozen=True)
-class EntropyOptions(RegionOptions):
+class _EntropyOptions(_RegionOptions):
     """Over which diffusion times its entropies are shown."""
 
     gammas: tuple[float, ...] = gammas_option()
 
 
 @dataclass(frozen=True)
-class SurroundingsOptions(RegionOptions):
+class _SurroundingsOptions(_RegionOptions):
     """Whether its surroundings are shown as measured or perturbed."""
 
     perturbed: bool = option(False, title="Perturbed", help="The surroundings after the perturbation of the region.")
 
 
-def story_of(measured: "Measured", options: RegionOptions) -> "RegionExplanation":
+def story_of(measured: "Measured", options: _RegionOptions) -> "RegionExplanation":
     """The story of the region that is named, or of the one with the highest NE where none is."""
     region = draw.region_number(measured.atlas, options.region)
     if region is None:
         region = measured.strongest_hub(options)
-    gammas = options.gammas if isinstance(options, EntropyOptions) else GAMMAS
+    gammas = options.gammas if isinstance(options, _EntropyOptions) else GAMMAS
     return measured.explain_region(options, region, gammas)
 
 
 def _drawing(
-    measured: "Measured", options: RegionOptions, panels: list[draw.Panel], said: str, method: str, **about: Any
+    measured: "Measured", options: _RegionOptions, panels: list[draw.Panel], said: str, method: str, **about: Any
 ) -> draw.Drawing:
     """A figure of one region's story; ``said`` is its caption behind whose it is, ``method`` a sentence of its own."""
     methods = (*hub_methods(measured, options, (NE,)), method)
     return draw.of_subject(measured.subject, said, panels=panels, methods=methods, **about)
 
 
-@figure("region_surroundings", "Surroundings of a region", takes=SurroundingsOptions, least_mm=75)
-def region_surroundings(measured: "Measured", options: SurroundingsOptions) -> draw.Drawing:
+@figure("region_surroundings", "Surroundings of a region", takes=_SurroundingsOptions, least_mm=75)
+def region_surroundings(measured: "Measured", options: _SurroundingsOptions) -> draw.Drawing:
     """A region in the middle of its neighbours, with the connections among them, as measured or perturbed."""
     story = story_of(measured, options)
     around, shown = story.neighbourhood, slice(0, MOST_DRAWN + 1)
@@ -120,8 +120,8 @@ def _surroundings_caption(story: "RegionExplanation", *, perturbed: bool) -> str
     )
 
 
-@figure("region_spectra", "Laplacian spectra of a region", takes=RegionOptions)
-def region_spectra(measured: "Measured", options: RegionOptions) -> draw.Drawing:
+@figure("region_spectra", "Laplacian spectra of a region", takes=_RegionOptions)
+def region_spectra(measured: "Measured", options: _RegionOptions) -> draw.Drawing:
     """The Laplacian eigenvalues before and after a region's perturbation, and by how much each moves."""
     story = story_of(measured, options)
     before, after = story.spectrum_before, story.spectrum_after
@@ -157,8 +157,8 @@ def _line(name: str, x: Any, y: Any, colour: str, *, unit: str = "", **look: Any
     return draw.Curve(name=name, x=x, y=y, colour=colour, hover=f"{name}: %{{y:.4g}}{unit}", **look)
 
 
-@figure("region_entropy", "Entropy over γ of a region", takes=EntropyOptions)
-def region_entropy(measured: "Measured", options: EntropyOptions) -> draw.Drawing:
+@figure("region_entropy", "Entropy over γ of a region", takes=_EntropyOptions)
+def region_entropy(measured: "Measured", options: _EntropyOptions) -> draw.Drawing:
     """The entropies before and after a region's perturbation over γ, and their difference."""
     story = story_of(measured, options)
     x, bits = story.gammas, " bits"

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from biobgt.base.options import Plain, to_text
 from biobgt.data.cohort import Cohort
@@ -49,7 +50,7 @@ class Shown:
     options: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict, hash=False)
     measured: dict[CohortRef, Measured] = field(default_factory=dict, compare=False, repr=False)
 
-    def cohort(self, kind: Figure) -> CohortRef:
+    def cohort(self, kind: Figure[Any]) -> CohortRef:
         """The cohort that a figure is made of."""
         named = getattr(kind, "example_of", "") or self.model
         return CohortRef(named, model=True) if kind.of_model else self.demo
@@ -86,7 +87,7 @@ def examples(shown: Shown = REAL) -> Iterator[Example]:
         yield example(kind, shown)
 
 
-def example(kind: Figure, shown: Shown = REAL) -> Example:
+def example(kind: Figure[Any], shown: Shown = REAL) -> Example:
     """One figure of the first subject, the groups or the model that are shown."""
     ref = shown.cohort(kind)
     cohort = shown.of(ref).cohort
@@ -96,7 +97,7 @@ def example(kind: Figure, shown: Shown = REAL) -> Example:
     return Example(FigureRequest(kind.key, ref, subject, options=options), width)
 
 
-def _needed(kind: Figure, cohort: Cohort, model: str) -> dict[str, Plain]:
+def _needed(kind: Figure[Any], cohort: Cohort, model: str) -> dict[str, Plain]:
     """Options without which the figure cannot be made: groups of the cohort, and the model that is asked."""
     declared = kind.takes.declared()
     needed = {name: declared[name].default_for(cohort) for name in ("first", "second") if name in declared}
@@ -122,7 +123,7 @@ def make(one: Example, shown: Shown = REAL, *, dpi: int = DPI) -> FigureFiles:
 _SECTIONS = ("One subject", "Two groups", "A trained model", "What a model says of subjects")
 
 
-def _section(kind: Figure) -> str:
+def _section(kind: Figure[Any]) -> str:
     """Where a figure stands on the page."""
     subject, groups, model, asked = _SECTIONS
     if kind.of_graph:
@@ -148,7 +149,7 @@ def page(made: dict[str, FigureFiles], shown: Shown = REAL) -> str:
     return text
 
 
-def _entry(kind: Figure, made: FigureFiles, one: Example) -> str:
+def _entry(kind: Figure[Any], made: FigureFiles, one: Example) -> str:
     options = options_table(kind.takes, flags=False)
     folded = "".join(f"    {line}\n" for line in options.splitlines())
     hidden = f'\n??? note "Options, for `--set name=value`"\n\n{folded}' if options else ""

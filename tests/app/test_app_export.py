@@ -20,8 +20,8 @@ from biobgt.export.graph_files import GRAPH_FORMATS
 from biobgt.export.making import PanelFiles, _make_figure, options_in_full
 from biobgt.figures.groups import ModuleComparisonOptions, group_module_flow
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
-from biobgt.figures.models import SubjectProbabilityOptions, subject_probability
-from biobgt.figures.modules import ResolutionSweepOptions, modularity_against_chance, resolution_sweep
+from biobgt.figures.models import subject_probability
+from biobgt.figures.modules import modularity_against_chance, resolution_sweep
 from biobgt.model.pretrained import InstalledModel, installed_model, pretrained_names
 from biobgt.modules.measures import NullGraphOptions
 from biobgt.results.measured import Measured
@@ -132,7 +132,7 @@ def test_what_a_model_said_on_its_page_is_not_asked_again(monkeypatch):
     view, model = bare_view(OWN), installed_model("adsim-aal90")
     assert not view.measured.is_kept(Measured.prediction, model)
     view.measured.prediction(model)
-    options = SubjectProbabilityOptions(model=model.name, model_sha256=model.sha256)
+    options = subject_probability.takes(model=model.name, model_sha256=model.sha256)
     request = _figure_request(view, subject_probability, options)
     exported = _make_figure(_StoppableCohort(view.cohort, view.loaded), request)
     assert exported.numbers["p_AD of the subject"].iloc[0] == 0.5
@@ -271,7 +271,7 @@ def test_what_the_page_measured_is_not_measured_again_and_gives_the_same_numbers
     shown = [
         (hub_curves, HubCurvesOptions(group=True)),
         (modularity_against_chance, view.options(NullGraphOptions, null_graphs=2)),
-        (resolution_sweep, view.options(ResolutionSweepOptions, resolutions=(0.8,))),
+        (resolution_sweep, view.options(resolution_sweep.takes, resolutions=(0.8,))),
         (group_module_flow, view.options(ModuleComparisonOptions, first="NC", second="AD")),
     ]
     captions = [one(view.measured, options).caption for one, options in shown]

@@ -97,6 +97,8 @@ def test_curves_scatter_sweep_and_table_are_what_the_command_line_computes(open_
     expected = table.sort_values("node_entanglement_rank", kind="stable")
     columns = [f"{measure}{what}" for measure in CURVES.values() for what in ("", "_rank", "_hub")]
     pd.testing.assert_frame_equal(shown[["region", *columns]], expected[["region", *columns]])
+    counts = [f"{table[f'{measure}_hub'].sum()} by {short}" for short, measure in CURVES.items()]
+    assert f", by each measure on its own: {', '.join(counts)}. Rank 1 is" in captions(page)
 
 
 def test_any_gamma_is_read_from_spectra_computed_once(open_page, cohort, count):

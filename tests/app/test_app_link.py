@@ -14,7 +14,7 @@ from page_hands import visit
 
 from biobgt import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.connectivity import HeatmapOptions
+from biobgt.figures.connectivity import connectivity_heatmap
 from biobgt.figures.groups import ModuleComparisonOptions
 from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
@@ -92,7 +92,7 @@ def test_regions_are_in_the_order_of_the_first_networks_where_a_link_says_nothin
     """And a link says nothing of it: so it was written before."""
     first = next(iter(asd.atlas.labels))
     view = View(LoadedCohort("asd", asd), asd.subjects[0], ConnectomeSettings())
-    assert view.options(HeatmapOptions).order == first
+    assert view.options(connectivity_heatmap.takes).order == first
     assert "region_order" not in link_of(replace(view, choices={"region_order": first}))
     (problem,) = read_link({"region_order": "our networks"}).checked(asd).problems
     assert f"'our networks' is not available here, so {first} is shown" in problem

@@ -22,7 +22,7 @@ from biobgt.data.edits import (
     remove_subjects,
     set_groups,
 )
-from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap
+from biobgt.figures.connectivity import connectivity_distribution, connectivity_heatmap
 from biobgt.figures.drawing import GAP_COLOUR
 from biobgt.figures.hubs import HubCurvesOptions, _HubBrainOptions, hub_brain, hub_curves
 from biobgt.figures.register import NoOptions
@@ -230,7 +230,7 @@ def test_five_absent_parcels_leave_the_others_at_their_places(five_absent):
 
 def test_they_are_gaps_in_the_figures(five_absent):
     measured = Measured(five_absent).of("s1")
-    heatmap = connectivity_heatmap(measured, HeatmapOptions())
+    heatmap = connectivity_heatmap(measured, connectivity_heatmap.takes())
     matrix = heatmap.marks[0].z
     assert np.flatnonzero(np.isnan(matrix).all(axis=0)).tolist() == list(ABSENT)
     assert np.isnan(matrix).sum() == 100**2 - 95**2

@@ -36,21 +36,10 @@ CURVES = {
 }
 HUBS = np.array([False, True, False, False])
 _REFERENCES = ("node efficiency", "FC strength")
-SWEEP = pd.DataFrame(
-    {
-        "reference": np.repeat(_REFERENCES, 3),
-        "gamma": [0.1, 1.0, 10.0] * 2,
-        "spearman": [0.7, 0.6, 0.1, 0.3, np.nan, -0.2],
-    }
-)
-STUDY = pd.DataFrame(
-    {
-        "reference": np.repeat(_REFERENCES, 2),
-        "gamma": [0.1, 10.0] * 2,
-        "mean": [0.6, 0.2, 0.1, 0.0],
-        "sd": [0.1, 0.2, 0.3, 0.4],
-    }
-)
+SWEEP = pd.DataFrame({"reference": np.repeat(_REFERENCES, 3), "gamma": [0.1, 1.0, 10.0] * 2})
+SWEEP["spearman"] = [0.7, 0.6, 0.1, 0.3, np.nan, -0.2]
+STUDY = pd.DataFrame({"reference": np.repeat(_REFERENCES, 2), "gamma": [0.1, 10.0] * 2})
+STUDY[["mean", "sd"]] = [(0.6, 0.1), (0.2, 0.2), (0.1, 0.3), (0.0, 0.4)]
 
 
 def on_screen(drawing):
@@ -59,13 +48,8 @@ def on_screen(drawing):
 
 
 RELIABILITY = pd.DataFrame(
-    {
-        "predicted": [0.2, 0.7],
-        "observed": [0.25, 0.6],
-        "observed_low": [0.1, 0.4],
-        "observed_high": [0.5, 0.8],
-        "n": [8, 9],
-    }
+    [(0.2, 0.25, 0.1, 0.5, 8), (0.7, 0.6, 0.4, 0.8, 9)],
+    columns=["predicted", "observed", "observed_low", "observed_high", "n"],
 )
 _COMPARED = (draw.Band, draw.Bars, draw.Curve, draw.Heatmap, draw.Points, draw.Rule)
 
@@ -188,7 +172,7 @@ def scatter_of(
         hubs=lambda perturbation: SimpleNamespace(values=lambda gamma, measures: curves),
         hub_correlation=lambda options, measure: RankCorrelation(rho, low, high, n_regions),
     )
-    return family.hub_scatter(measured, family.HubScatterOptions(**{"measure": "fc_strength", **options}))
+    return family.hub_scatter(measured, family.hub_scatter.takes(**{"measure": "fc_strength", **options}))
 
 
 def sweep_of(gamma, *, sweep=SWEEP, study=None, note="", rhos=None, perturbation="control", **about):
@@ -214,39 +198,30 @@ def surroundings_of(names, before, after=None, *, perturbed=False, **about):
     """The first region among the others, with weights among them."""
     after = before if after is None else after
     story = _story(names[0], neighbourhood=_Neighbourhood(tuple(range(len(names))), before, after))
-    options = why_region.SurroundingsOptions(perturbed=perturbed)
+    options = why_region.region_surroundings.takes(perturbed=perturbed)
     return of_story(why_region.region_surroundings, options, story, names, **about)
 
 
 def spectra_of(before, after, **about):
     """Two spectra."""
-    return of_story(why_region.region_spectra, why_region.RegionOptions(), _story(spectra=(before, after)), **about)
+    story = _story(spectrum_before=before, spectrum_after=after, n_regions=len(before))
+    return of_story(why_region.region_spectra, why_region.region_spectra.takes(), story, **about)
 
 
 def entropies_of(gammas, before, after, *, typical, gamma, **about):
     """Two curves of entropy."""
-    story = _story(gammas=gammas, entropies=(before, after), typical=typical, gamma=gamma)
-    return of_story(why_region.region_entropy, why_region.EntropyOptions(gamma), story, **about)
+    entropies = {"entropy_before": before, "entropy_after": after, "typical_change": typical}
+    story = _story(gammas=gammas, gamma=gamma, **entropies)
+    return of_story(why_region.region_entropy, why_region.region_entropy.takes(gamma), story, **about)
 
 
-def _story(name="R0", *, neighbourhood=None, spectra=None, gammas=None, entropies=None, typical=None, gamma=0.5):
-    nothing = np.zeros(1)
-    return RegionExplanation(
-        region=0,
-        name=name,
-        n_regions=1 if spectra is None else len(spectra[0]),
-        perturbation="control",
-        neighbourhood=neighbourhood or _Neighbourhood((0,), np.zeros((1, 1)), np.zeros((1, 1))),
-        spectrum_before=nothing if spectra is None else spectra[0],
-        spectrum_after=nothing if spectra is None else spectra[1],
-        gammas=nothing if gammas is None else gammas,
-        entropy_before=nothing if entropies is None else entropies[0],
-        entropy_after=nothing if entropies is None else entropies[1],
-        typical_change=nothing if typical is None else typical,
-        gamma=gamma,
-        chosen_entropies=(0.0, 0.0),
-        standings={},
-    )
+def _story(name="R0", **about):
+    """The story of a region of which nothing else is told."""
+    arrays = ("spectrum_before", "spectrum_after", "gammas", "entropy_before", "entropy_after", "typical_change")
+    alone = _Neighbourhood((0,), np.zeros((1, 1)), np.zeros((1, 1)))
+    known = {"region": 0, "name": name, "n_regions": 1, "perturbation": "control", "gamma": 0.5, "standings": {}}
+    known |= {"neighbourhood": alone, "chosen_entropies": (0.0, 0.0), **dict.fromkeys(arrays, np.zeros(1))}
+    return RegionExplanation(**known | about)
 
 
 def brain_of(coordinates, regions, *, groups=None, **about):

@@ -19,7 +19,6 @@ from biobgt.figures import (
     order_regions,
     series_carpet,
 )
-from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.drawing import RegionOrderOptions
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.register import NoOptions
@@ -30,7 +29,7 @@ REGIONS = ("A", "B", "C")
 
 
 def heatmap_of(matrix=MATRIX, regions=REGIONS, *, shown="connectivity", networks=None, **about):
-    options = HeatmapOptions("networks" if networks else "atlas", shown)
+    options = connectivity_heatmap.takes("networks" if networks else "atlas", shown)
     return connectivity_heatmap(measured_matrix(matrix, regions, networks=networks, **about), options)
 
 
@@ -172,7 +171,7 @@ def measured():
 def test_figures_of_a_subject_hold_what_was_measured_of_it(measured) -> None:
     regions = measured.atlas.regions
     order = order_regions(90, measured.atlas.labelling("dosenbach"))
-    shown = connectivity_heatmap(measured, HeatmapOptions(matrix="graph", order="dosenbach"))
+    shown = connectivity_heatmap(measured, connectivity_heatmap.takes(matrix="graph", order="dosenbach"))
     assert shown.title == "Brain graph of sim-NC-001"
     assert shown.simulated
     numbers = shown.numbers()
@@ -189,7 +188,7 @@ def test_figures_of_a_subject_hold_what_was_measured_of_it(measured) -> None:
 
 
 def test_page_starts_with_functional_networks_and_a_script_with_the_atlas(measured) -> None:
-    order = HeatmapOptions.declared()["order"]
+    order = connectivity_heatmap.takes.declared()["order"]
     assert order.default_for(measured.cohort) == next(iter(measured.atlas.labels))
     assert order.default == "atlas"
     assert order.text("our own networks") == "By our own networks"

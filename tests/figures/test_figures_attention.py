@@ -135,6 +135,9 @@ def test_maps_share_order_and_scale() -> None:
     axes = draw_on_paper(shown, STYLE).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["x", "y", "unlabelled"]
     assert shown.numbers()["group"].tolist() == ["NC"] * 4 + ["AD"] * 4
+    said = maps_of().caption
+    assert "the one ensemble member that was not trained on that subject" in said
+    assert "1 % of the pairs of regions lie beyond each of its ends, and so does most of the diagonal" in said
 
 
 @pytest.mark.parametrize(("groups", "rows"), [(2, ()), (3, ()), (3, (2, 1))])
@@ -166,10 +169,11 @@ def test_maps_of_several_cohorts_stand_in_rows() -> None:
     assert "one cohort, its own controls first" in shown.caption
 
 
-def test_captions_of_maps_tell_whose_they_are_and_what_lies_beyond_the_scale() -> None:
-    said = maps_of().caption
-    assert "the one ensemble member that was not trained on that subject" in said
-    assert "1 % of the pairs of regions lie beyond each of its ends, and so does most of the diagonal" in said
+def test_scales_leave_the_diagonal_out_and_are_shared() -> None:
+    maps = {name: np.full((4, 4), value) + 100 * np.eye(4) for name, value in (("NC", 0.5), ("AD", 2.0))}
+    for some, ends in ((maps, (0.5, 2.0)), ({"NC": maps["NC"]}, (0.0, 1.0))):
+        shades = maps_of(some).shades
+        assert (shades.low, shades.high) == pytest.approx(ends)
 
 
 def test_uniform_attention_has_a_tick_on_paper() -> None:

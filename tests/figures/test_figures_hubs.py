@@ -21,10 +21,10 @@ from drawn_figures import (
 
 from biobgt import InputError
 from biobgt.figures import RegionOrder, only_regions, order_by_value, order_regions, random_regions
-from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, HubCurvesOptions, five_brains, table_caption
+from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, HubCurvesOptions, five_brains
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs.measures import EntanglementOptions, HubOptions
+from biobgt.hubs.measures import EntanglementOptions
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 
@@ -211,9 +211,6 @@ def test_captions_name_the_numbers():
     assert "Spearman's ρ of NE (remove, |ΔS|) with NEff and with FC strength" in sweep
     assert "At the chosen γ = 3, marked by the dotted line, ρ is 0.70 with NEff and not defined with FC" in sweep
     assert sweep.endswith("Behind it, nothing.")
-    table = table_caption("s", {"NE": 3, "degree": 4}, HubOptions(0.5, "remove", "sd"))
-    assert "regions above the mean + 1 SD, by each measure on its own: 3 by NE, 4 by degree" in table
-    assert "none is shown" in table_caption("s", {}, HubOptions(0.5, "remove", "sd"))
 
 
 def test_figures_are_made_of_any_measures():

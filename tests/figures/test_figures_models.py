@@ -13,7 +13,6 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import (
     OBSERVED,
-    SubjectProbabilityOptions,
     _claim_words,
     _observed_shares,
     _reliability_of,
@@ -31,13 +30,8 @@ from biobgt.results.measured import Measured
 
 CURVES = {"AD against NC": pd.DataFrame({"false_positive_rate": [0, 0.5, 1], "true_positive_rate": [0, 0.8, 1]})}
 POINTS = pd.DataFrame(
-    {
-        "metric": ["auc", "auc", "accuracy"],
-        "model": ["BioBGT", "ridge", "BioBGT"],
-        "value": [0.7, 0.65, 0.6],
-        "low": [0.6, np.nan, 0.5],
-        "high": [0.8, np.nan, 0.7],
-    }
+    [("auc", "BioBGT", 0.7, 0.6, 0.8), ("auc", "ridge", 0.65, np.nan, np.nan), ("accuracy", "BioBGT", 0.6, 0.5, 0.7)],
+    columns=["metric", "model", "value", "low", "high"],
 )
 PROBABILITIES = np.array([0.11, 0.12, 0.61, 0.93])
 LABELS = np.array([0, 0, 1, 1])
@@ -59,7 +53,7 @@ def probability_of(p_ad: float = 0.4, subject: str = "s1", warning: str = "") ->
     said = {"prediction": "AD", "p_NC": 1 - p_ad, "p_AD": p_ad, "warning": warning}
     measured = SimpleNamespace(subject=SimpleNamespace(id=subject, simulated=False), prediction=lambda model: said)
     with patch("biobgt.figures.models.asked_model", return_value=MODEL):
-        return subject_probability(measured, SubjectProbabilityOptions(model="m"))
+        return subject_probability(measured, subject_probability.takes(model="m"))
 
 
 def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:

@@ -12,16 +12,7 @@ from biobgt.data.atlas import Atlas
 from biobgt.data.graph import BrainGraph
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.why_region import (
-    MOST_DRAWN,
-    EntropyOptions,
-    RegionOptions,
-    SurroundingsOptions,
-    region_entropy,
-    region_spectra,
-    region_surroundings,
-    story_sentences,
-)
+from biobgt.figures.why_region import MOST_DRAWN, region_entropy, region_spectra, region_surroundings, story_sentences
 from biobgt.hubs.measures import HubOptions
 from biobgt.hubs.region import explain_region
 from biobgt.hubs.table import measure_hubs
@@ -123,8 +114,8 @@ def shown(figure, options, story, **about):
 
 def test_captions_say_whose_and_how_many():
     story = story_of(nx.to_numpy_array(nx.star_graph(20)), 0)
-    after = SurroundingsOptions(perturbed=True)
-    before = shown(region_surroundings, SurroundingsOptions(), story, simulated=True).caption
+    after = region_surroundings.takes(perturbed=True)
+    before = shown(region_surroundings, region_surroundings.takes(), story, simulated=True).caption
     assert before.startswith(
         f"Simulated subject s: R0 in the middle and the {MOST_DRAWN} strongest of its 20 neighbours"
     )
@@ -132,8 +123,8 @@ def test_captions_say_whose_and_how_many():
     removed = story_of(STAR, 0, perturbation="remove")
     assert "lost all its connections" in shown(region_surroundings, after, removed).caption
     assert "changes nothing here" in shown(region_surroundings, after, story_of(STAR, 1)).caption
-    assert "21 eigenvalues" in shown(region_spectra, RegionOptions(), story).caption
-    assert "γ = 0.5/mean(λ)" in shown(region_entropy, EntropyOptions(), story).caption
+    assert "21 eigenvalues" in shown(region_spectra, region_spectra.takes(), story).caption
+    assert "γ = 0.5/mean(λ)" in shown(region_entropy, region_entropy.takes(), story).caption
 
 
 # On paper.

@@ -10,12 +10,7 @@ from biobgt import Cohort, InputError, Subject, load_atlas
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.drawing import Points
-from biobgt.figures.groups import (
-    DifferenceBrainOptions,
-    group_difference_brain,
-    group_differences,
-    with_known_covariates,
-)
+from biobgt.figures.groups import group_difference_brain, group_differences, with_known_covariates
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures
@@ -89,7 +84,7 @@ def test_networks_and_segregation_are_drawn_too(measured, of, n_features):
 
 def test_what_has_no_regions_or_features_is_refused(measured):
     with pytest.raises(InputError, match="The option 'of' cannot be 'segregation'"):
-        DifferenceBrainOptions(first="NC", second="AD", of="segregation")
+        group_difference_brain.takes(first="NC", second="AD", of="segregation")
     with pytest.raises(InputError, match="take the figure 'group_module_flow'"):
         group_differences(measured, replace(OPTIONS, of="modules"))
     with pytest.raises(InputError, match="cannot be compared with itself"):
@@ -111,7 +106,7 @@ def test_a_figure_made_again_refuses_other_covariates(measured, shown):
     with pytest.raises(InputError, match="covariates"):
         group_differences(others, pinned)
     assert with_known_covariates(measured.cohort, replace(OPTIONS, covariates=("none",))).covariates_sha256 == ""
-    brain = DifferenceBrainOptions(first="NC", second="AD", permutations=200)
+    brain = group_difference_brain.takes(first="NC", second="AD", permutations=200)
     with pytest.raises(InputError, match="covariates"):
         group_difference_brain(others, with_known_covariates(measured.cohort, brain))
 
@@ -147,7 +142,7 @@ def planted():
 
 @pytest.fixture(scope="module")
 def painted(planted):
-    return group_difference_brain(planted, DifferenceBrainOptions(**QUICK, brain="inflated"))
+    return group_difference_brain(planted, group_difference_brain.takes(**QUICK, brain="inflated"))
 
 
 def test_numbers_are_those_of_the_groups_test(planted, painted):
@@ -176,7 +171,7 @@ def test_the_painted_cortex_is_white_at_no_difference_and_hover_says_p(painted):
 
 
 def test_only_regions_that_differ_are_coloured_on_request(planted):
-    drawing = group_difference_brain(planted, DifferenceBrainOptions(**QUICK, only_different=True, effect="t"))
+    drawing = group_difference_brain(planted, group_difference_brain.takes(**QUICK, only_different=True, effect="t"))
     shown, numbers = draw_on_screen(drawing), drawing.numbers()
     nodes, differs = {trace["name"]: trace for trace in shown["data"]}, (numbers["q"] <= 0.05).to_numpy()
     assert len(nodes["no value"]["x"]) == (~differs).sum() > 0
@@ -194,7 +189,7 @@ def test_what_somebody_lacks_is_not_tested(rng):
     series[:, 7] = 0
     lacking = Subject("sub-01", series=series, group="NC", phenotypes=subjects[1].phenotypes)
     cohort = Cohort("c", (subjects[0], lacking, *subjects[2:]), ATLAS)
-    options = DifferenceBrainOptions(**QUICK, covariates=("none",))
+    options = group_difference_brain.takes(**QUICK, covariates=("none",))
     shown = group_difference_brain(Measured(cohort).of(None), options)
     assert np.flatnonzero(shown.numbers()["t"].isna()).tolist() == [7]
     assert "1 feature not tested" in shown.caption

@@ -17,7 +17,7 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.figures import groups, module_colours
 from biobgt.figures import modules as family
 from biobgt.figures.groups import ModuleComparisonOptions, _module_methods, difference_caption, difference_numbers
-from biobgt.figures.modules import _strongest_within_modules, small_world_indices
+from biobgt.figures.modules import _strongest_within_modules
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.modules import ModularityTest, SmallWorld, compare_modules
@@ -28,13 +28,8 @@ from biobgt.results.measured import Measured
 
 BLUE, ORANGE, GREEN = MODULE_COLOURS[:3]
 SWEEP = pd.DataFrame(
-    {
-        "resolution": [1.5, 0.5, 1.0],
-        "n_modules": [7, 2, 4],
-        "q": [0.3, 0.7, 0.5],
-        "stability": [0.8, 0.7, 0.95],
-        "ami dosenbach": [0.4, 0.1, 0.3],
-    }
+    [(1.5, 7, 0.3, 0.8, 0.4), (0.5, 2, 0.7, 0.7, 0.1), (1.0, 4, 0.5, 0.95, 0.3)],
+    columns=["resolution", "n_modules", "q", "stability", "ami dosenbach"],
 )
 NULL = np.array([0.101, 0.119, 0.121, 0.139, 0.16])
 TEST = ModularityTest(q=0.5, null=NULL, refitted=True, seed=7)
@@ -67,7 +62,7 @@ def sweep_of(sweep, *, simulated=False, **chosen):
     rows = sweep.set_index("resolution", drop=False)
     measured = measured_of(simulated=simulated, resolution_step=lambda options, value: rows.loc[value].to_dict())
     measured.atlas.labels = {"dosenbach": ()}
-    options = family.ResolutionSweepOptions(resolutions=tuple(sweep["resolution"]), **chosen)
+    options = family.resolution_sweep.takes(resolutions=tuple(sweep["resolution"]), **chosen)
     return family.resolution_sweep(measured, options)
 
 
@@ -336,13 +331,14 @@ def test_small_world_has_a_bar_for_each_kind_of_graph_and_says_what_is_not_defin
     texts = [text.get_text() for axes in paper.axes for text in axes.texts]
     assert texts == [trace.text[0] for trace in screen.data]
     assert [trace.x[0] for trace in on_screen(shown).data[:3]] == ["this subject", "random graphs", "lattices"]
-    assert small_world_indices(WORLD) == {"Small-world σ": "1.60", "Small-world ω": "−0.20"}
+    assert "is 1.60; it is above 1" in shown.caption
+    assert "is −0.20; it is near 0" in shown.caption
     assert shown.caption.endswith(
         "5 null graphs of each kind, seed 7. 2 regions outside the largest component left out."
     )
     undefined = replace(WORLD, random_clustering=np.nan, n_nulls=1, n_left_out=0)
     nothing = small_world_of(undefined)
-    assert small_world_indices(undefined)["Small-world σ"] == "not defined"
+    assert "is not defined; it is above 1" in nothing.caption
     texts = [text.get_text() for text in draw_on_paper(nothing, STYLE).axes[0].texts]
     assert texts == ["0.400", "not defined", "0.400"]
     assert nothing.caption.endswith("1 null graph of each kind, seed 7.")

@@ -24,7 +24,6 @@ from paper_texts import drawn_texts, texts_inside_and_apart
 from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.figures import connectivity_distribution, connectivity_heatmap, order_by_value, order_regions, series_carpet
-from biobgt.figures.connectivity import HeatmapOptions
 from biobgt.figures.drawing import Drawing, RegionOrderOptions
 from biobgt.figures.hubs import BY_NE
 from biobgt.figures.models import (
@@ -79,7 +78,7 @@ D = data()
 
 
 def heatmap(networks=None, **about):
-    order = HeatmapOptions("atlas" if networks is None else "networks")
+    order = connectivity_heatmap.takes("atlas" if networks is None else "networks")
     return connectivity_heatmap(measured_matrix(D["matrix"], REGIONS, networks=networks, **about), order)
 
 

@@ -14,7 +14,7 @@ from biobgt.base.errors import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import drawing as draw
 from biobgt.figures import screen
-from biobgt.figures.attention import AttentionMapsOptions, attention_maps
+from biobgt.figures.attention import attention_maps
 from biobgt.figures.brain import Brain
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.paper import pen
@@ -157,7 +157,7 @@ HEIGHT = 300
 
 def groups_of(name: str, *groups: str) -> draw.Drawing:
     model = installed_model(name)
-    return attention_maps(Measured(model.cohort).of(None), AttentionMapsOptions(groups=groups))
+    return attention_maps(Measured(model.cohort).of(None), attention_maps.takes(groups=groups))
 
 
 def test_it_shows_the_same_numbers_in_less_room() -> None:

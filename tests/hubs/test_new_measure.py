@@ -18,7 +18,7 @@ from biobgt.export import CohortRef, FigureRequest
 from biobgt.export.making import _make_figure, make_files
 from biobgt.export.methods import _methods_of
 from biobgt.figures import gamma_sweep, hub_brain, hub_curves, hub_scatter
-from biobgt.figures.hubs import HubCurvesOptions, HubScatterOptions, _GammaSweepOptions, _HubBrainOptions
+from biobgt.figures.hubs import HubCurvesOptions, _GammaSweepOptions, _HubBrainOptions
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen import draw_on_screen
@@ -154,7 +154,7 @@ def test_curves_draw_it(measured, expected):
 
 
 def test_scatter_sets_ne_against_it(measured, expected):
-    figure = hub_scatter(measured, HubScatterOptions(measure="pagerank"))
+    figure = hub_scatter(measured, hub_scatter.takes(measure="pagerank"))
     screen, drawn = both_pens(figure)
     numbers = figure.numbers()
     np.testing.assert_allclose(numbers["pagerank"], expected)

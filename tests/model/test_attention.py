@@ -7,7 +7,6 @@ from safetensors.torch import load_file
 from shipped_predictions import asked_names
 
 from biobgt.base.errors import InputError
-from biobgt.figures.attention import _colour_limits
 from biobgt.model.attention import (
     all_block_tests,
     attention_received,
@@ -74,12 +73,6 @@ def test_received_is_the_mean_over_the_others() -> None:
     received = attention_received(matrix)
     np.testing.assert_allclose(received, [3.0, 2.0, 2.0])
     assert matrix[0, 0] == 9
-
-
-def test_scales_leave_the_diagonal_out_and_are_shared() -> None:
-    maps = [np.full((4, 4), value) + 100 * np.eye(4) for value in (0.5, 2.0)]
-    assert _colour_limits(maps) == (0.5, 2.0)
-    assert _colour_limits(maps[:1]) == (0.0, 1.0)
 
 
 def test_correlation_is_over_different_regions_that_vary():

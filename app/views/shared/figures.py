@@ -53,7 +53,7 @@ class Panel:
         Options that are not the user's choice here.
     """
 
-    figure: Figure
+    figure: Figure[Any]
     key: str = ""
     title: str = ""
     terms: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Panel:
             show(view, self.figure, options, measured=measured, key=self.key)
 
 
-def show_beside(view: View, *figures: tuple[Figure, Options, str], **how: Any) -> None:
+def show_beside(view: View, *figures: tuple[Figure[Any], Options, str], **how: Any) -> None:
     """Show figures side by side, each with its options and its key; ``how`` is for all of them, as in ``show``."""
     with st.container(horizontal=True):
         for figure, options, key in figures:
@@ -82,7 +82,7 @@ def show_beside(view: View, *figures: tuple[Figure, Options, str], **how: Any) -
 
 def show_in_brain(
     view: View,
-    figure: Figure,
+    figure: Figure[Any],
     shown: str,
     *,
     key: str,
@@ -116,7 +116,7 @@ def show_no_places() -> None:
 
 def show(
     view: View,
-    figure: Figure,
+    figure: Figure[Any],
     options: Options,
     *,
     measured: Measured | None = None,
@@ -183,7 +183,7 @@ def show(
 
 
 def drawn_for_screen(
-    view: View, figure: Figure, options: Options, *, measured: Measured | None = None, small: int = 0
+    view: View, figure: Figure[Any], options: Options, *, measured: Measured | None = None, small: int = 0
 ) -> tuple[dict[str, Any], str, ScreenHeight | None]:
     """Draw a figure for the screen, or take what the same request gave before; with its caption and its height.
 
@@ -208,7 +208,7 @@ def drawn_for_screen(
     return source.keep(key, draw)
 
 
-def _asked(view: View, figure: Figure, request: FigureRequest) -> Hashable:
+def _asked(view: View, figure: Figure[Any], request: FigureRequest) -> Hashable:
     """All that a figure depends on; a cohort's also on who is in which group."""
     return figure, request, () if figure.of_model else view.loaded.people
 
@@ -224,7 +224,7 @@ def _height_rule(key: str, height: ScreenHeight) -> str:
     )
 
 
-def _draw_picture(figure: Figure, options: Options, measured: Measured, width_mm: float) -> tuple[bytes, str]:
+def _draw_picture(figure: Figure[Any], options: Options, measured: Measured, width_mm: float) -> tuple[bytes, str]:
     """A drawing for paper as PNG, and its caption."""
     from biobgt.figures.paper.frame import save_figure  # these bring matplotlib, which few pages need
     from biobgt.figures.paper.pen import draw_on_paper
@@ -268,7 +268,9 @@ def _tell_pick(key: str, on_pick: Callable[[int], None]) -> None:
 # What is asked for when a figure is added to the export.
 
 
-def _figure_request(view: View, figure: Figure, options: Options, measured: Measured | None = None) -> FigureRequest:
+def _figure_request(
+    view: View, figure: Figure[Any], options: Options, measured: Measured | None = None
+) -> FigureRequest:
     """Ask for a figure that a page shows, with all its options; ``measured`` is of a model's cohort."""
     if figure.of_model:
         name = measured.cohort.name if measured else ""

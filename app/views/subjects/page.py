@@ -17,7 +17,7 @@ from biobgt.data import edits
 from biobgt.data.atlas import BUNDLED, FEWEST_REGIONS, numbered_atlas
 from biobgt.data.cohort import GROUP_TITLES, counted_people
 from biobgt.data.quality import DOUBT
-from biobgt.figures.connectivity import HeatmapOptions, connectivity_distribution, connectivity_heatmap, series_carpet
+from biobgt.figures.connectivity import connectivity_distribution, connectivity_heatmap, series_carpet
 from biobgt.figures.drawing import RegionOrderOptions
 from biobgt.figures.register import NoOptions
 from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
@@ -319,10 +319,10 @@ def _show_quality(view: View) -> None:
 
 def _show_subject(view: View) -> None:
     """Show the connectivity of one subject or its graph, the distribution of connections, and the series."""
-    widgets.ask_in_row(HeatmapOptions, "matrix", "order", cohort=view.cohort)
+    widgets.ask_in_row(connectivity_heatmap.takes, "matrix", "order", cohort=view.cohort)
     with st.container(horizontal=True):
         with st.container(width=_HEATMAP_WIDTH):
-            show(view, connectivity_heatmap, view.options(HeatmapOptions), key="connectivity")
+            show(view, connectivity_heatmap, view.options(connectivity_heatmap.takes), key="connectivity")
         with st.container(width="stretch"):
             show(view, connectivity_distribution, NoOptions(), key="distribution")
     if view.subject.series is None:
