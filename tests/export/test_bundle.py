@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -74,13 +75,17 @@ def test_bundle_holds_everything_and_repeats_to_the_byte(measured, tmp_path):
     assert provenance["figures"][0]["options in full"]["perturbation"] == "control"
 
 
-def test_methods_name_parameters_and_captions_the_figures(measured, tmp_path):
+def test_methods_name_parameters_and_every_citation_is_in_the_bibliography(measured, tmp_path):
     requests = [request_of("hub_curves", gamma=3.0), request_of("module_flow", resolution=1.3, consensus=True)]
     folder = unpack(bundle(requests, measured), tmp_path)
     methods = (folder / "methods.md").read_text()
     for said in ("γ = 3/mean(λ)", "resolution 1.3", "consensus", "of at least 0.3", "simulated", "numpy 2"):
         assert said in methods
     assert "**Figure 2.** Modules were found" in methods
+    library = (folder / "references.bib").read_text()
+    years = set(re.findall(r"year = \{(\d{4})\}", library))
+    assert set(re.findall(r"[A-Z]\w+(?: et al\.| and \w+)? ((?:19|20)\d{2})\b", methods)) <= years
+    assert library.count("@") == len(set(re.findall(r"@\w+\{(\w+),", library)))
     captions = (folder / "captions.md").read_text()
     assert "**Figure 1. Hub curves.** Simulated subject" in captions
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 from biobgt.base.colours import MODULE_COLOURS
 from biobgt.data.atlas import Atlas
@@ -60,7 +60,7 @@ def drawn_by_both(drawing, style=STYLE):
     screen, printed = on_screen(shown), pen.draw_on_paper(shown, style)
     for panel, axes in zip(shown.panels, printed.axes, strict=False):
         for mark in (one for one in panel.marks if isinstance(one, _COMPARED)):
-            assert _is_printed(mark, axes), mark.name
+            assert _is_printed(mark, axes, own_colours=style.palette == STYLE.palette), mark.name
             assert _is_on_screen(mark, panel, screen), mark.name
         assert (axes.get_xscale() == "log", axes.yaxis_inverted()) == (panel.x.log, panel.y.reversed)
     return screen, printed
@@ -72,7 +72,7 @@ def _close(one, other):
     return np.shape(one) == np.shape(other) and np.allclose(one, other, rtol=1e-6, equal_nan=True)
 
 
-def _is_printed(mark, axes):
+def _is_printed(mark, axes, *, own_colours):
     """Whether paper has a mark, with its numbers and its line."""
     if isinstance(mark, draw.Heatmap):
         left, right, _, _ = axes.images[0].get_extent()
@@ -90,8 +90,13 @@ def _is_printed(mark, axes):
     if isinstance(mark, draw.Rule):
         return any(mark.x in line.get_xdata() or mark.y in line.get_ydata() for line in axes.lines)
     dash = pen._DASHES[mark.dash] if isinstance(mark, draw.Curve) else "-" if mark.joined else "None"
-    xy = np.column_stack([mark.x, mark.y])
-    return any(_close(line.get_xydata(), xy) and line.get_linestyle() == dash for line in axes.lines)
+    xy, colour = np.column_stack([mark.x, mark.y]), mark.colour.lower()
+    return any(
+        _close(line.get_xydata(), xy)
+        and line.get_linestyle() == dash
+        and (not own_colours or to_hex(line.get_color()) == colour)
+        for line in axes.lines
+    )
 
 
 def _is_on_screen(mark, panel, figure):
