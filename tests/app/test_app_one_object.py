@@ -18,7 +18,7 @@ from biobgt.base.references import REFERENCES, Reference, cited
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.drawing import Bars, Drawing, Panel
-from biobgt.figures.register import Figure, all_figures
+from biobgt.figures.register import Figure, NoOptions, all_figures
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.model import presets, pretrained
 from biobgt.model.benchmark.systems import BASELINES, NETWORK_TRAINING, SYSTEMS, Baseline, NetworkSystem, _Published
@@ -138,7 +138,7 @@ def edges(measured, options):
 def test_a_figure_is_on_the_page_that_it_names_and_on_no_other(open_page):
     with ExitStack() as registered:
         for name in PAGES:
-            new = Figure(key=f"edges_on_{name}", name="Edges of the graph", draw=edges, page=name)
+            new = Figure(key=f"edges_on_{name}", name="Edges of the graph", draw=edges, takes=NoOptions, page=name)
             registered.enter_context(all_figures().temporarily(new))
         for name in PAGES:
             page = open_page(name, cohort="ad")

@@ -151,7 +151,7 @@ def test_a_network_of_two_cohorts_is_trained_and_measured_again(run, done, small
         subjects = [replace(one, id=f"{kind}{i}", series=one.series + rng.normal(size=(150, 12))) for i, one in several]
         return replace(small_cohort, name=kind, subjects=tuple(subjects))
 
-    monkeypatch.setattr("biobgt.training.cohorts.training_cohort", cohort_of)
+    monkeypatch.setattr("biobgt.cli.models.training_cohort", cohort_of)
     net = tmp_path / "net"
     both = ("--cohort", "abide", "--cohort", "adni", "--data", small[0], "--out", net, "--threads", 1)
     refused(run("train", *both, "--phenotypes", "groups.csv"), "leave out --phenotypes")
