@@ -12,7 +12,7 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures import attention as maps
 from biobgt.figures import attention_groups as groups
 from biobgt.figures.drawing import ATLAS_ORDER
-from biobgt.figures.screen import PAGE_WIDTH
+from biobgt.figures.screen.pen import PAGE_WIDTH
 from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside, load_systems_attention
 from biobgt.model.pretrained import InstalledModel
 from biobgt.training.card_text import CardText

@@ -1,7 +1,7 @@
 """What a figure draws, said once: marks on panels, and the words and numbers that go with them.
 
 A figure is a function ``(measured, options) -> Drawing``. Two pens draw any :class:`Drawing`:
-:func:`biobgt.figures.screen.draw_on_screen` makes plotly's dictionary of it, and
+:func:`biobgt.figures.screen.pen.draw_on_screen` makes plotly's dictionary of it, and
 :func:`biobgt.figures.paper.pen.draw_on_paper` a matplotlib figure in millimetres. A drawing knows neither library.
 Its texts are plain, with a line break where a new line begins; hover texts name values as ``%{x:.2f}``.
 """

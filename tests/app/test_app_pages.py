@@ -28,7 +28,7 @@ from biobgt.data.connectivity import TangentSpace
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.screen import ScreenHeight
+from biobgt.figures.screen.pen import ScreenHeight
 from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import ModuleOptions
 from biobgt.readers.fetch import FetchOptions

@@ -21,7 +21,7 @@ from biobgt.figures.hubs import _strength_remark
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures
-from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.model.inputs import correlations
 from biobgt.model.pretrained import other_connectivity
 from biobgt.readers import ReadOptions, read_cohort

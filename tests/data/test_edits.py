@@ -26,7 +26,7 @@ from biobgt.figures.connectivity import connectivity_distribution, connectivity_
 from biobgt.figures.drawing import GAP_COLOUR
 from biobgt.figures.hubs import HubCurvesOptions, _HubBrainOptions, hub_brain, hub_curves
 from biobgt.figures.register import NoOptions
-from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.readers import ReadOptions, stream_subjects
 from biobgt.results.measured import Measured
 

@@ -23,7 +23,7 @@ from biobgt.figures.paper import pen
 from biobgt.figures.paper.frame import save_figure
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.hubs.agreement import RankCorrelation
 from biobgt.hubs.region import RegionExplanation, _Neighbourhood
 from biobgt.results.measured import Measured

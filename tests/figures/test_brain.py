@@ -46,9 +46,9 @@ from biobgt.figures.brain import (
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures
-from biobgt.figures.screen import draw_on_screen
-from biobgt.figures.screen_brain import _cortex_mesh, _name_offsets, _region_names, _side_names
-from biobgt.figures.screen_brain import _on_screen as seen_at
+from biobgt.figures.screen.brain import _cortex_mesh, _name_offsets, _region_names, _side_names
+from biobgt.figures.screen.brain import _on_screen as seen_at
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
 

@@ -31,7 +31,7 @@ from biobgt.figures.attention_groups import (
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.screen import PAGE_WIDTH, height_by_width
+from biobgt.figures.screen.pen import PAGE_WIDTH, height_by_width
 from biobgt.model.attention import BesideConnectivity, block_tests, functional_labels, people_summary
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured

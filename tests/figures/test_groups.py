@@ -14,7 +14,7 @@ from biobgt.figures.groups import group_difference_brain, group_differences, wit
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures
-from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.groups.compare import ComparisonOptions, compare_groups
 from biobgt.groups.features import compare_measured
 from biobgt.results.measured import Measured

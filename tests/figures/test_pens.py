@@ -13,13 +13,13 @@ from biobgt.base.colours import SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import drawing as draw
-from biobgt.figures import screen
 from biobgt.figures.attention import attention_maps
 from biobgt.figures.brain import Brain
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.paper import pen
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.screen import _compact, draw_on_screen
+from biobgt.figures.screen import pen as screen
+from biobgt.figures.screen.pen import _compact, draw_on_screen
 from biobgt.model.pretrained import installed_model, installed_models
 from biobgt.results.measured import Measured
 

@@ -21,7 +21,7 @@ from biobgt.figures import gamma_sweep, hub_brain, hub_curves, hub_scatter
 from biobgt.figures.hubs import HubCurvesOptions, _GammaSweepOptions, _HubBrainOptions
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.figures.why_region import story_sentences
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import subject_features

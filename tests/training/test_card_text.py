@@ -18,7 +18,7 @@ from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.figures.models import cohort_reliability, cohort_roc
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.screen import draw_on_screen
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.figures.which_model import ChosenModelOptions
 from biobgt.model.benchmark.systems import BASELINES
 from biobgt.model.pretrained import (

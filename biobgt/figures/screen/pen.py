@@ -18,7 +18,7 @@ from biobgt.base.colours import BLACKISH, PALE_GREY, ink_on
 from biobgt.base.wording import power_of_ten
 from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
-from biobgt.figures.screen_brain import brain_on_screen
+from biobgt.figures.screen.brain import brain_on_screen
 
 Dictionary = dict[str, Any]
 

@@ -1,0 +1,1 @@
+"""Drawings for the screen, as plotly takes them."""
