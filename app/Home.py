@@ -79,6 +79,7 @@ if __name__ == "__main__":
 else:
     from starlette.middleware import Middleware
 
+    from linked.component import SCRIPTS
     from session.server import Gate, serve
 
-    app = st.App(__file__, middleware=[Middleware(Gate)], lifespan=serve)
+    app = st.App(__file__, routes=[SCRIPTS], middleware=[Middleware(Gate)], lifespan=serve)

@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-PAGES = ("readers", "hubs", "hubs_page", "modules", "model", "scale", "commands", "app", "sessions")
+PAGES = ("readers", "hubs", "hubs_page", "modules", "model", "scale", "commands", "app", "explore", "sessions")
 
 
 def main() -> None:

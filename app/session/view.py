@@ -18,7 +18,7 @@ from biobgt.data.quality import quality_table
 from biobgt.export import cohort_sha256
 from biobgt.figures.brain import BRAIN_KINDS, NODES, has_surface
 from biobgt.figures.register import all_figures
-from biobgt.hubs.measures import HubOptions
+from biobgt.hubs.measures import COMPARED, HUB_MEASURES, NE, HubOptions
 from biobgt.model.pretrained import InstalledModel, fitting_model, installed_model, installed_models
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.results.measured import Measured
@@ -87,6 +87,11 @@ def _brain(what: str, link: str, *, of_model: bool = False) -> Any:
     )
 
 
+def _tile_option(*shown: str, title: str) -> Any:
+    """The option of what a tile of the linked screen shows."""
+    return option(shown[0], title=title, choices=shown, link=f"explore_{title.lower()}")
+
+
 @dataclass(frozen=True)
 class PageOptions(Options):
     """What pages show."""
@@ -99,6 +104,11 @@ class PageOptions(Options):
         in_a_row=True,
         shown={**_BRAINS, FIVE: "Five measures"},
         link="brain_shown",
+    )
+    explore_brain: str = _tile_option(*HUB_MEASURES, "modules", title="Brain")
+    explore_matrix: str = _tile_option("connectivity", "graph", "modules", "attention", title="Matrix")
+    explore_curves: str = _tile_option(
+        "curves", *(key for key in COMPARED if key != NE), "sweep", "roles", title="Curves"
     )
     own_attention: bool = option(
         False,

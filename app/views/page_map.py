@@ -41,6 +41,13 @@ PAGES = {
     for entry in (
         _PageEntry("home", "Home", ":material/home:"),
         _PageEntry(
+            "explore",
+            "Explore",
+            ":material/explore:",
+            "Brain, matrix, curves and people on one screen: point at a region in any of them, and all show it.",
+            "γ answers at once, and a click keeps the region on every page.",
+        ),
+        _PageEntry(
             "subjects",
             "Subjects",
             ":material/group:",

@@ -6,6 +6,7 @@ A figure is a function ``(measured, options) -> Drawing``. Two pens draw any :cl
 Its texts are plain, with a line break where a new line begins; hover texts name values as ``%{x:.2f}``.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +19,7 @@ from biobgt.base.colours import DIVERGING
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.references import cited
-from biobgt.base.wording import counted, whose
+from biobgt.base.wording import capitalised, counted, whose
 from biobgt.data.atlas import LABELLINGS
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ UNLABELLED = "unlabelled"
 GAP_COLOUR = "#D5D9DC"  # behind matrices, whose zero is white; as bare cortex
 Dash = Literal["solid", "dash", "dot", "dashdot"]
 DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")  # of curves that stand for groups, in turn
+MOST_WORDS = 25  # of a caption in one line
 GAMMA_TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 GAMMA_TITLE = "γ (in units of 1/mean(λ))"
 
@@ -313,6 +315,8 @@ class Points(Mark):
         Whether a thin line joins them.
     labels : sequence of str, length n_points
         Written to the right of each.
+    people : sequence of str, length n_points
+        The subjects that the points stand for, where these are no regions.
     """
 
     x: ArrayLike
@@ -327,6 +331,7 @@ class Points(Mark):
     across: Literal["x", "y"] = "y"
     joined: bool = False
     labels: Sequence[str] = ()
+    people: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -602,6 +607,8 @@ class Drawing:
         Row by row.
     caption : str
         What the figure shows, in words; also for screen readers. Its citations become words.
+    line : str
+        The same in one line of a screen, of at most 25 words; by default how the caption begins.
     numbers : callable
         Makes the table of what is drawn, one row per region, pair or step; see :func:`table`.
     methods : sequence of str
@@ -633,6 +640,7 @@ class Drawing:
     subtitle: str = ""
     simulated: bool = False
     caption: str = ""
+    line: str = ""
     numbers: "Callable[[], pd.DataFrame]" = field(default=table({}))
     methods: Sequence[str] = ()
     citations: Sequence[str] = ()
@@ -647,6 +655,7 @@ class Drawing:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "caption", cited(self.caption))
+        object.__setattr__(self, "line", _one_line(cited(self.line or self.caption)))
 
     def for_paper(self, style: "PaperStyle") -> "Drawing":
         """What paper shows."""
@@ -675,4 +684,18 @@ def of_subject(subject: "Subject", said: str, **about: Any) -> Drawing:
         Further attributes of :class:`Drawing`.
     """
     caption = f"{whose(subject.id, subject.simulated)}: {said}"
-    return Drawing(caption=caption, simulated=subject.simulated, **about)
+    return Drawing(caption=caption, simulated=subject.simulated, **{"line": capitalised(said), **about})
+
+
+def _one_line(said: str) -> str:
+    """The first sentence or, of one with too many words, the parts of it that are whole and fit."""
+    sentence = re.split(r"(?<=[^.\d])\. ", said, maxsplit=1)[0].rstrip(".")
+    parts = re.split(r"(?=[;:,] | \()", sentence)
+    line = parts[0]
+    for part in parts[1:]:
+        if len(f"{line}{part}".split()) > MOST_WORDS:
+            break
+        line += part
+    while line.count("(") > line.count(")"):  # of a bracket that was cut
+        line = line[: line.rindex("(")].rstrip()
+    return f"{line}."

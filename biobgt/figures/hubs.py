@@ -540,8 +540,9 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> draw.Drawing:
 
     columns = {"region": brain.regions, **brain.places, key: values, f"{key}_rank": ranks, f"{key}_hub": hubs}
 
+    at = f" at γ = {options.gamma:g}/mean(λ)" if key == NE else ""
+
     def caption(where: str) -> str:
-        at = f" at γ = {options.gamma:g}/mean(λ)" if key == NE else ""
         named = f"orange for the {int(hubs.sum())} {hub}{at} ({options.hubs_are}) and grey for the others"
         colour = f"the rank by {about.short}{at} ({RANK_1})" if painted else named
         said = brain_caption(brain, subject, where, colour=colour, size=f"{about.short} itself")
@@ -552,6 +553,7 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> draw.Drawing:
         brain,
         caption,
         title=f"Hubs of {subject.id}",
+        line=f"{int(hubs.sum())} {hub}{at}: {options.hubs_are}; the size is {about.short}",
         simulated=subject.simulated,
         numbers=lambda: draw.table(columns)().astype({f"{key}_rank": "Int64"}),
         methods=hub_methods(measured, options, (key,)),

@@ -496,6 +496,7 @@ def module_brain(measured: "Measured", options: _ModuleBrainOptions) -> draw.Dra
         brain,
         lambda where: brain_caption(brain, subject, where, colour=colour) + brain.left_out,
         title=f"Modules of {subject.id}",
+        line=f"{len(brain.group_colours)} modules at resolution {options.resolution:g}, each in its colour",
         simulated=subject.simulated,
         numbers=numbers,
         methods=module_methods(measured, options),

@@ -32,7 +32,7 @@ from session.view import GLASS, LoadedCohort, View
 from views.export import _PREVIEW_DPI, _StoppableCohort
 from views.page_map import PAGES
 from views.shared import figures
-from views.shared.figures import _figure_request
+from views.shared.figures import figure_request
 
 BUTTONS = {
     "subjects": {"connectivity": "connectivity_heatmap", "series": "series_carpet"}
@@ -133,7 +133,7 @@ def test_what_a_model_said_on_its_page_is_not_asked_again(monkeypatch):
     assert not view.measured.is_kept(Measured.prediction, model)
     view.measured.prediction(model)
     options = subject_probability.takes(model=model.name, model_sha256=model.sha256)
-    request = _figure_request(view, subject_probability, options)
+    request = figure_request(view, subject_probability, options)
     exported = _make_figure(_StoppableCohort(view.cohort, view.loaded), request)
     assert exported.numbers["p_AD of the subject"].iloc[0] == 0.5
     assert asked == [("sim-AD-002",)]
@@ -277,13 +277,13 @@ def test_what_the_page_measured_is_not_measured_again_and_gives_the_same_numbers
     captions = [one(view.measured, options).caption for one, options in shown]
     measured = _StoppableCohort(view.cohort, view.loaded)
     for (one, options), caption in zip(shown, captions, strict=True):
-        request = _figure_request(view, one, options)
+        request = figure_request(view, one, options)
         found, anew = _make_figure(measured, request), _make_figure(view.cohort, request)
         pd.testing.assert_frame_equal(found.numbers, anew.numbers, check_exact=True)
         assert found.caption == anew.caption
         assert found.caption.startswith(caption)  # which on paper may say more
     assert measured.n_measured == 0
-    request = _figure_request(view, *shown[1])
+    request = figure_request(view, *shown[1])
     _make_figure(measured, replace(request, options={**request.options, "null_graphs": 3}))
     assert measured.n_measured == 1
 

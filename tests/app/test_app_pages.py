@@ -40,8 +40,8 @@ from views.shared.figures import _height_rule
 from views.shared.sidebar import STOPS
 from views.shared.widgets import explained
 
-# On the others figures are of two groups, of models and their real groups, or of what was chosen for export.
-SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "compare", "export", "home", "models", "predict"})
+# On the others figures are of two groups, of models and their real groups, on one screen, or chosen for export.
+SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "compare", "explore", "export", "home", "models", "predict"})
 TERMS = {
     "subjects": {"atlas", "region-series"},
     "hubs": {"hub", "ne", "neff", "fc-strength", "gamma", "agreement", "null-graph", "control-graph"},

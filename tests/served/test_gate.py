@@ -141,3 +141,12 @@ def test_no_other_site_steers_the_pages(server: Server) -> None:
 )
 def test_how_it_is_used_is_told_to_nobody(server: Server, path: str) -> None:
     assert server.ask(path)[0] == 403
+
+
+def test_scripts_of_the_linked_screen_are_served_by_name_and_nothing_beside_them(server: Server) -> None:
+    status, script = server.ask("linked/screen.js")
+    assert status == 200
+    assert "class Screen" in script
+    assert server.ask("linked/plotly.min.js")[0] == 200
+    for other in ("component.py", "linked.css", "../Home.py", "..%2fHome.py", "%2e%2e%2fsession%2fserver.py", ""):
+        assert "import" not in server.ask(f"linked/{other}")[1][:400]

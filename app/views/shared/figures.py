@@ -145,7 +145,7 @@ def show(
     picture_mm : float
         Width of that drawing, for letters of the right size where it does not take the width of the page.
     """
-    key, request = key or figure.key, _figure_request(view, figure, options, measured)
+    key, request = key or figure.key, figure_request(view, figure, options, measured)
     if as_picture or figure.on_paper_only:
         png, said = (measured or view.measured).keep(
             Key("picture", (_asked(view, figure, request), picture_mm), "Drawing…", 48),
@@ -198,7 +198,7 @@ def drawn_for_screen(
     small : int
         Height in px of a drawing for a third of a page; 0 for a whole one.
     """
-    source, request = measured or view.measured, _figure_request(view, figure, options, measured)
+    source, request = measured or view.measured, figure_request(view, figure, options, measured)
 
     def draw() -> tuple[dict[str, Any], str, ScreenHeight | None]:
         drawn = figure(source, options)
@@ -249,7 +249,7 @@ def _show_caption(said: str, key: str, request: FigureRequest, show_large: Calla
                 type="tertiary",
                 icon=":material/check:" if added else ":material/add:",
                 disabled=added,
-                on_click=_add_to_export,
+                on_click=add_to_export,
                 args=(request,),
             )
     if enlarge:
@@ -268,10 +268,20 @@ def _tell_pick(key: str, on_pick: Callable[[int], None]) -> None:
 # What is asked for when a figure is added to the export.
 
 
-def _figure_request(
+def figure_request(
     view: View, figure: Figure[Any], options: Options, measured: Measured | None = None
 ) -> FigureRequest:
-    """Ask for a figure that a page shows, with all its options; ``measured`` is of a model's cohort."""
+    """Ask for a figure that a page shows, with all its options.
+
+    Parameters
+    ----------
+    view : View
+    figure : Figure
+        Of the register.
+    options : Options
+    measured : Measured, optional
+        Of a model's cohort, of which a figure of its groups is made.
+    """
     if figure.of_model:
         name = measured.cohort.name if measured else ""
         cohort = CohortRef(name, model=True, sha256=installed_model(name).sha256)
@@ -290,7 +300,7 @@ def _is_in_export(request: FigureRequest) -> bool:
     return any(one.cohort.own == request.cohort.own for one in requests) and _pinned(request) in requests
 
 
-def _add_to_export(request: FigureRequest) -> None:
+def add_to_export(request: FigureRequest) -> None:
     """Put a figure on the list, and say so."""
     pinned, requests = _pinned(request), listed_figures()
     if pinned in requests:

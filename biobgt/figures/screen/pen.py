@@ -426,6 +426,8 @@ def _points(mark: draw.Points, at: _Place, sheet: _Sheet) -> None:
     if mark.labels:
         about |= {"mode": "markers+text", "text": [f"  {_plain(label)}" for label in mark.labels]}
         about |= {"textposition": "middle right", "cliponaxis": False}
+    if mark.people:
+        about["meta"] = {"people": list(mark.people)}
     sheet.trace(mark, at, **at.xy(mark.x, mark.y), **about)
 
 
@@ -473,6 +475,8 @@ def _heatmap(mark: draw.Heatmap, at: _Place, sheet: _Sheet) -> None:
         mark = replace(mark, hover=mark.hover.replace("%{z", "%{customdata"))
     if mark.hovers:
         about["text"] = [[_plain(text) for text in row] for row in mark.hovers]
+    if mark.ids is not None:
+        about["meta"] = {"regions": np.asarray(mark.ids).tolist()}
     sheet.trace(replace(mark, ids=None), at, type="heatmap", coloraxis="coloraxis", **about)
     sheet.traces[-1].pop("showlegend")
     sheet.shapes.extend(_block_shapes(panel, at))
@@ -665,12 +669,12 @@ def _compact(contents: Dictionary, *, height: int) -> Dictionary:
     return {**contents, "layout": frame}
 
 
-def _packed(value: Any) -> Any:
+def packed(value: Any) -> Any:
     """The same with numbers as bytes, which a browser reads at once and which take half of their letters."""
     if isinstance(value, Mapping):
-        return {name: _packed(one) for name, one in value.items()}
+        return {name: packed(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_packed(one) for one in value]
+        return [packed(one) for one in value]
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.name == "int64" and (not value.size or np.abs(value).max() < 2**31):
@@ -693,7 +697,7 @@ def page_contents(drawing: draw.Drawing, *, small: int = 0) -> Dictionary:
     from plotly.io import templates  # takes a while, and only pages need it
 
     contents = draw_on_screen(drawing)
-    contents = _packed(_compact(contents, height=small) if small else contents)
+    contents = packed(_compact(contents, height=small) if small else contents)
     contents["layout"]["template"] = templates[templates.default].to_plotly_json()
     return contents
 

@@ -1,0 +1,242 @@
+/** One linked screen: its controls, its tiles, the line about a region, and which regions are hovered or pinned. */
+import { makeControls } from "./controls.js";
+import { button, element } from "./elements.js";
+import { plotly } from "./plotly.js";
+import { Tile } from "./tile.js";
+
+const NONE = -1;
+const REST = 700; // ms without a further step, after which Python is told of the last
+
+export class Screen {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    root.screen = this; // for tests and benchmarks
+    plotly(); // loads while Python draws
+    /** @type {(name: string, value: any) => void} */
+    this.say = () => {};
+    /** @type {Map<string, Tile>} */
+    this.tiles = new Map();
+    /** @type {Map<string, any>} what is no tile: facts of regions, connections, and what steps change */
+    this.parts = new Map();
+    /** @type {Map<string, number>} the step that is shown, by what it is a step of */
+    this.steps = new Map();
+    this.hovered = NONE;
+    /** @type {number[]} the last one is what the line below is about */
+    this.pinned = [];
+    this.untold = {};
+    const top = root.appendChild(element("div", "linked-top"));
+    this.bar = top.appendChild(element("div", "linked-controls"));
+    this.finder = top.appendChild(element("div", "linked-finder"));
+    this.persons = this.finder.appendChild(element("span", "linked-persons"));
+    this.search = this.finder.appendChild(element("input"));
+    Object.assign(this.search, { type: "search", placeholder: "Find a region" });
+    this.search.setAttribute("aria-label", "Find a region");
+    this.names = this.finder.appendChild(element("datalist"));
+    this.names.id = "linked-names";
+    this.search.setAttribute("list", this.names.id);
+    this.search.addEventListener("change", () => {
+      const region = this.frame.regions.indexOf(this.search.value);
+      if (region >= 0) this.collect([region]);
+    });
+    this.grid = root.appendChild(element("div", "linked-tiles"));
+    this.line = root.appendChild(element("p", "linked-line"));
+    this.line.setAttribute("role", "status");
+    this.verdict = root.appendChild(element("p", "linked-verdict"));
+    this.ended = new AbortController();
+    const { signal } = this.ended;
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
+    document.addEventListener("pointerdown", (event) => {
+      if (!root.contains(event.target)) this.tell(); // whoever leaves the page takes along what was chosen
+    }, { signal, capture: true });
+    this.sizes = new ResizeObserver(() => this.tiles.forEach((tile) => tile.resize()));
+  }
+
+  close() {
+    this.ended.abort();
+    this.sizes.disconnect();
+    this.tiles.forEach((tile) => tile.close());
+  }
+
+  /** Take what Python sent: the frame of the screen, a tile, or something that tiles need. */
+  async receive(data) {
+    this.root.classList.remove("linked-busy");
+    if (!data.part) {
+      this.frame = data;
+      this.pinned = data.pinned;
+      for (const [by, step] of Object.entries(data.steps)) this.steps.set(by, step);
+      makeControls(this.bar, data.controls, (name, value, live) => this.choose(name, value, live));
+      this.makeFinder();
+      data.tiles.forEach((name) => this.tile(name)); // each has its place before it is drawn
+    } else if (data.figure || data.note) {
+      await plotly();
+      await this.tile(data.part).show(data);
+    } else {
+      this.parts.set(data.part, data);
+    }
+    await this.takeSteps();
+    this.light();
+  }
+
+  /** @param {string} name */
+  tile(name) {
+    if (!this.tiles.has(name)) {
+      const tile = new Tile(this, name);
+      this.tiles.set(name, tile);
+      this.sizes.observe(tile.plot);
+    }
+    return this.tiles.get(name);
+  }
+
+  /** The subjects before and after, and a region by its name. */
+  makeFinder() {
+    const { people: [before, own, after], regions, simulated } = this.frame;
+    const go = (sign, label, person) => {
+      const made = button(sign, label, () => this.tell({ person }));
+      made.disabled = !person;
+      return made;
+    };
+    if (this.finder.dataset.of !== String(regions.length)) {
+      this.finder.dataset.of = String(regions.length);
+      this.names.replaceChildren(...regions.map((name) => new Option(name)));
+    }
+    const badge = simulated ? [element("span", "linked-badge", "Simulated")] : [];
+    this.persons.replaceChildren(
+      go("◂", "The subject before", before),
+      element("span", "", own),
+      ...badge,
+      go("▸", "The next subject", after),
+    );
+  }
+
+  /** Plotly's colours, as the page has them. */
+  theme() {
+    const colour = getComputedStyle(this.root).getPropertyValue("--st-text-color").trim() || "#31333f";
+    const clear = "rgba(0, 0, 0, 0)";
+    return { font: { color: colour, size: 11 }, paper_bgcolor: clear, hoverlabel: { font: { size: 12 } } };
+  }
+
+  /** The region that views light up: under the cursor, or else the last that was pinned. */
+  get lit() {
+    return this.hovered !== NONE ? this.hovered : this.pinned.at(-1) ?? NONE;
+  }
+
+  /** @param {number} region counted from 0; -1 for none */
+  hover(region) {
+    if (region === this.hovered) return;
+    this.hovered = region;
+    this.light();
+  }
+
+  /**
+   * Pin a region, or let go of it.
+   * @param {number} region
+   * @param {boolean} beside keep those that are pinned already
+   */
+  pin(region, beside = false) {
+    if (region < 0) return;
+    const again = this.pinned.includes(region) && (beside || this.pinned.length === 1);
+    const others = beside ? this.pinned.filter((one) => one !== region) : [];
+    this.collect(again ? others : [...others, region]);
+  }
+
+  /** @param {number[]} regions to be pinned in place of the others */
+  collect(regions) {
+    this.pinned = [...new Set(regions)];
+    this.light();
+    this.tell({ pinned: this.pinned });
+  }
+
+  light() {
+    if (!this.frame) return;
+    const started = performance.now();
+    for (const tile of this.tiles.values()) tile.light(this.lit, this.pinned);
+    this.describe();
+    const { lit } = this;
+    if (lit !== NONE) this.steps.set("region", lit);
+    cancelAnimationFrame(this.next);
+    this.next = requestAnimationFrame(() => this.takeSteps("region"));
+    this.litIn = performance.now() - started;
+  }
+
+  /** Say what is known of the region that is lit. */
+  describe() {
+    const facts = this.shownFacts();
+    const region = this.lit;
+    const words = region === NONE || !facts
+      ? [this.frame.hint]
+      : [this.frame.regions[region], ...facts.columns.map(({ name, values }) => `${name} ${values[region]}`.trim())];
+    this.line.replaceChildren(...words.map((text, i) => element(i ? "span" : "strong", "", text)));
+    this.verdict.textContent = facts?.verdict ?? "";
+  }
+
+  shownFacts() {
+    const facts = this.parts.get("facts");
+    const steps = this.parts.get("facts_gamma")?.steps[this.steps.get("gamma")];
+    if (!facts || !steps) return facts;
+    const shown = { ...facts, columns: [...facts.columns] };
+    for (const [path, value] of steps) {
+      if (path[0] === "columns") shown.columns[path[1]] = value;
+      else shown[path[0]] = value;
+    }
+    return shown;
+  }
+
+  /** Show the steps of what the page holds already, of one thing or of all. */
+  async takeSteps(only) {
+    const started = performance.now();
+    for (const { of, by, steps } of this.parts.values()) {
+      const tile = this.tiles.get(of);
+      if (!tile || (only && by !== only)) continue;
+      const changes = steps[this.steps.get(by)];
+      if (changes) await tile.change(by, changes);
+    }
+    this.steppedIn = performance.now() - started;
+  }
+
+  /**
+   * A control was moved: what the page holds answers at once, the rest is asked.
+   * @param {string} name
+   * @param {number} value
+   * @param {boolean} live
+   */
+  choose(name, value, live) {
+    this.untold.choices = { ...this.untold.choices, [name]: value };
+    clearTimeout(this.resting);
+    const control = this.frame.controls.find((one) => one.name === name);
+    if (live) {
+      this.steps.set(name, value);
+      this.takeSteps(name).then(() => this.describe());
+    } else if (control?.live) {
+      this.resting = setTimeout(() => this.tell(), REST);
+    } else {
+      this.root.classList.add("linked-busy");
+      this.tell();
+    }
+  }
+
+  /** Tell Python what was chosen since it was last told. */
+  tell(also = {}) {
+    const said = { ...this.untold, ...also };
+    this.untold = {};
+    clearTimeout(this.resting);
+    if (Object.keys(said).length) this.say("said", { ...said, at: performance.now() });
+  }
+
+  key(event) {
+    if (event.target.closest?.("input, select, textarea, [role=combobox]")) return;
+    const here = this.root.contains(document.activeElement);
+    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") {
+      this.hovered = NONE;
+      if (this.pinned.length) this.collect([]);
+      else this.light();
+    } else if (move && here) {
+      event.preventDefault();
+      const n = this.frame.regions.length;
+      this.hover((this.lit + move + n) % n);
+    } else if (event.key === "Enter" && here && this.hovered !== NONE) {
+      this.pin(this.hovered, event.shiftKey);
+    }
+  }
+}

@@ -1,0 +1,209 @@
+/** A tile: one figure of the library, and the marks on it that light up with a region. */
+import { chooser } from "./controls.js";
+import { button, element } from "./elements.js";
+import { placesOf } from "./places.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const SIDES = {
+  "from the left": { x: -1.25, y: 0, z: 0 },
+  "from the right": { x: 1.25, y: 0, z: 0 },
+  "from above": { x: 0, y: 0, z: 1.4 },
+  "from the front": { x: 0, y: 1.4, z: 0 },
+  "from behind": { x: 0, y: -1.4, z: 0 },
+};
+const STILL = 4; // px that a hand may move while it clicks
+
+export class Tile {
+  /** @param {import("./screen.js").Screen} screen  @param {string} name */
+  constructor(screen, name) {
+    this.screen = screen;
+    this.name = name;
+    this.box = element("section", "linked-tile");
+    this.box.dataset.tile = name;
+    this.box.style.order = String(screen.frame?.tiles.indexOf(name) ?? 0);
+    this.head = this.box.appendChild(element("header"));
+    this.plot = this.box.appendChild(element("div", "linked-plot"));
+    this.plot.tabIndex = 0;
+    this.caption = this.box.appendChild(element("p"));
+    this.full = this.box.appendChild(element("p", "linked-full"));
+    this.full.hidden = true;
+    this.over = document.createElementNS(SVG, "svg");
+    this.over.setAttribute("class", "linked-over");
+    this.over.setAttribute("aria-hidden", "true");
+    screen.grid.append(this.box);
+    this.applied = new Map(); // by what it depends on, the changes that are shown
+  }
+
+  close() {
+    window.Plotly?.purge(this.plot);
+    this.box.remove();
+  }
+
+  /** Show another figure, or the same with other numbers. */
+  async show(data) {
+    this.sent = data;
+    this.applied.clear();
+    this.makeHead(data);
+    if (data.note) {
+      this.caption.textContent = data.note;
+      this.places = null;
+      window.Plotly.purge(this.plot);
+      this.plot.replaceChildren();
+      this.listening = false;
+      return;
+    }
+    await this.draw();
+    if (!this.listening) this.listen();
+  }
+
+  makeHead({ title, choices, value, figure }) {
+    const what = choices
+      ? chooser({ choices, value }, (place) => this.screen.choose(this.name, place, false))
+      : element("strong", "", title);
+    if (choices) what.setAttribute("aria-label", "What this tile shows");
+    const large = this.box.classList.contains("linked-large");
+    const sides = figure?.layout.scene && !figure.layout.scene2
+      ? chooser({ choices: ["View", ...Object.keys(SIDES)], value: 0 }, (place) => this.turn(place))
+      : element("span");
+    if (sides.tagName === "SELECT") sides.setAttribute("aria-label", "Side from which the brain is seen");
+    this.head.replaceChildren(
+      what,
+      sides,
+      element("span", "linked-space"),
+      button("i", "Full caption", () => { this.full.hidden = !this.full.hidden; }),
+      button(large ? "⤡" : "⤢", large ? "As small as before" : "Enlarge", () => this.enlarge()),
+      button("+", "Add to export", () => this.screen.tell({ export: this.name })),
+    );
+  }
+
+  /** See the brain from a side. */
+  turn(place) {
+    const eye = Object.values(SIDES)[place - 1];
+    if (eye) window.Plotly.relayout(this.plot, { "scene.camera.eye": eye, "scene.camera.up": { x: 0, y: eye.z ? 1 : 0, z: eye.z ? 0 : 1 } });
+  }
+
+  enlarge() {
+    const large = this.box.classList.toggle("linked-large");
+    this.screen.grid.classList.toggle("linked-one", large);
+    this.makeHead(this.sent);
+    this.resize();
+  }
+
+  /**
+   * Change numbers of the figure as it was sent.
+   * @param {string} by what they depend on: γ, or the region
+   * @param {[(string | number)[], any][]} changes
+   */
+  async change(by, changes) {
+    if (!this.sent?.figure || this.applied.get(by) === changes) return;
+    this.applied.set(by, changes);
+    await this.draw();
+  }
+
+  get contents() {
+    const whole = { ...this.sent };
+    for (const changes of this.applied.values())
+      for (const [path, value] of changes) put(whole, path, value);
+    return whole;
+  }
+
+  async draw() {
+    const { figure, caption, full } = this.contents;
+    this.caption.textContent = caption;
+    this.full.textContent = full;
+    this.plot.setAttribute("role", "img");
+    this.plot.setAttribute("aria-label", full);
+    const data = figure.data.map((trace) => (trace.part ? this.screen.parts.get(trace.part).trace : trace));
+    const place = { width: this.plot.clientWidth, height: this.plot.clientHeight, autosize: false };
+    const layout = { ...figure.layout, ...place, ...this.screen.theme() };
+    await window.Plotly.react(this.plot, data, layout, { displayModeBar: false, responsive: false });
+    this.resize(); // its place may have changed meanwhile
+    if (!this.over.isConnected) this.plot.append(this.over);
+    this.inBrain = Boolean(layout.scene);
+    this.places = placesOf(this.plot);
+    this.light(this.screen.lit, this.screen.pinned);
+  }
+
+  resize() {
+    const now = this.plot._fullLayout;
+    if (!now) return;
+    const { clientWidth: width, clientHeight: height } = this.plot;
+    if (!width || !height || (width === now.width && height === now.height)) return;
+    window.Plotly.relayout(this.plot, { width, height }).then(() => this.light(this.screen.lit, this.screen.pinned));
+  }
+
+  listen() {
+    this.listening = true;
+    this.plot.on("plotly_hover", ({ points }) => this.screen.hover(this.places.regionAt(points[0])));
+    this.plot.on("plotly_unhover", () => this.screen.hover(-1));
+    this.plot.on("plotly_selected", (event) => {
+      const found = (event?.points ?? []).map((point) => this.places.regionAt(point)).filter((region) => region >= 0);
+      if (found.length) this.screen.collect(found);
+    });
+    this.plot.addEventListener("pointermove", ({ clientX, clientY, buttons }) => {
+      if (!this.inBrain || buttons) return;
+      const { left, top } = this.plot.getBoundingClientRect();
+      this.screen.hover(this.places.regionUnder(clientX - left, clientY - top));
+    });
+    this.plot.addEventListener("pointerleave", () => { if (this.inBrain) this.screen.hover(-1); });
+    this.plot.on("plotly_click", ({ points: [point], event }) => {
+      const person = point.fullData.meta?.people?.[point.pointNumber];
+      if (person !== undefined) this.screen.tell({ person });
+      else this.screen.pin(this.places.regionAt(point), event.shiftKey);
+    });
+    let down = null; // in a brain, where a drag turns it
+    this.plot.addEventListener("pointerdown", ({ clientX, clientY }) => { down = [clientX, clientY]; }, true);
+    this.plot.addEventListener("pointerup", ({ clientX, clientY, shiftKey }) => {
+      const still = down && Math.hypot(clientX - down[0], clientY - down[1]) < STILL;
+      if (this.inBrain && still) this.screen.pin(this.screen.hovered, shiftKey);
+    }, true);
+    for (const name of ["plotly_relayouting", "plotly_relayout"])
+      this.plot.on(name, () => this.light(this.screen.lit, this.screen.pinned));
+  }
+
+  /**
+   * Draw what stands for the region that is lit, and for those that are pinned, over the figure.
+   * @param {number} lit
+   * @param {number[]} pinned
+   */
+  light(lit, pinned) {
+    if (!this.places) return;
+    const connections = this.screen.parts.get("connections");
+    const marks = [];
+    for (const region of new Set([...pinned, lit])) {
+      if (region < 0) continue;
+      const look = region === lit ? "linked-lit" : "linked-pinned";
+      for (const shape of this.places.shapesOf(region, connections)) marks.push(drawn(shape, look));
+    }
+    this.over.replaceChildren(...marks, ...(this.inBrain ? this.nameOf(lit) : []));
+  }
+
+  /** The name of a region beside it in the brain. */
+  nameOf(region) {
+    const here = region < 0 ? null : this.places.on(region);
+    if (!here) return [];
+    const left = here[0] > this.plot.clientWidth / 2;
+    const about = { x: here[0] + (left ? -12 : 12), y: here[1] - 10, "text-anchor": left ? "end" : "start" };
+    const name = drawn({ kind: "text", ...about }, "linked-text");
+    name.textContent = this.screen.frame.regions[region];
+    return [name];
+  }
+}
+
+/** Put a value into a copy of whatever holds it; what was sent stays as it was. */
+function put(contents, path, value) {
+  let place = contents;
+  path.slice(0, -1).forEach((name) => {
+    place[name] = Array.isArray(place[name]) ? [...place[name]] : { ...place[name] };
+    place = place[name];
+  });
+  place[path.at(-1)] = value;
+}
+
+/** @param {{kind: string, [about: string]: any}} shape in px  @param {string} look */
+function drawn({ kind, ...about }, look) {
+  const made = document.createElementNS(SVG, kind);
+  made.setAttribute("class", look);
+  for (const [name, value] of Object.entries(about)) made.setAttribute(name, String(value));
+  return made;
+}

@@ -1,0 +1,185 @@
+"""What the linked screen holds of a subject: figures as tiles, and what it needs to answer without asking.
+
+A tile is as large as its place. What a step of γ, or another region, changes in it is sent as changed arrays; the
+cortex and whatever stays is not sent again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biobgt.base.options import Options
+from biobgt.base.wording import signed
+from biobgt.figures import drawing as draw
+from biobgt.figures.register import Figure
+from biobgt.figures.screen.pen import Dictionary, draw_on_screen, packed
+from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES, NE, HubOptions
+
+if TYPE_CHECKING:
+    from biobgt.modules.measures import NamedModuleOptions
+    from biobgt.results.measured import Measured
+
+_EDGE, _ABOVE, _BAR = 4, 18, 46  # px around a tile, above titled panels and for a legend, and of a colour bar
+_MOST_NAMED = 5  # entries of a legend that fit above a tile
+_EYE = 0.9  # how near a brain is seen
+Changes = list[tuple[tuple[str | int, ...], Any]]
+_STRONGEST = 10  # connections of a region that is lit
+_WIDTHS = (0.6, 3.0)  # px, of the weakest and the strongest connection
+
+
+def _tile(drawing: draw.Drawing) -> Dictionary:
+    """A drawing as a tile, its numbers still arrays: what is around it is left out, and said by the screen."""
+    contents = draw_on_screen(drawing)
+    layout, letters = contents["layout"], {"size": 10}
+    titled = any(panel.title for panel in drawing.panels)
+    frame = {name: one for name, one in layout.items() if name not in ("title", "height")}
+    margin = {"l": _EDGE, "r": _EDGE, "t": _ABOVE if titled else _EDGE, "b": _EDGE}
+    n_named = sum(bool(trace.get("name")) and trace.get("showlegend") is not False for trace in contents["data"])
+    frame["showlegend"] = 0 < n_named <= _MOST_NAMED
+    frame["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": letters, "title": {"text": ""}}
+    if "coloraxis" in layout:
+        bar = {"orientation": "v", "x": 1, "xanchor": "left", "y": 0.5, "yanchor": "middle", "len": 1, "thickness": 8}
+        title = {"text": layout["coloraxis"]["colorbar"]["title"].get("text", ""), "side": "right", "font": letters}
+        frame["coloraxis"] = {**layout["coloraxis"], "colorbar": {**bar, "tickfont": letters, "title": title}}
+        margin["r"] += _BAR
+        frame["showlegend"] = False
+    elif frame["showlegend"]:
+        margin["t"] += _ABOVE
+    if "scene" in layout:
+        near = {axis: _EYE * place for axis, place in layout["scene"]["camera"]["eye"].items()}
+        camera = {**layout["scene"]["camera"], "eye": near}
+        plain = {"annotations": [], "hovermode": False}  # the screen itself says names
+        frame["scene"] = {**layout["scene"], "camera": camera, **plain}
+    frame["margin"] = margin
+    frame["annotations"] = [note | {"font": letters} for note in layout.get("annotations", ())]
+    for name in (name for name in layout if name.startswith(("xaxis", "yaxis"))):
+        title = {**layout[name].get("title", {}), "font": letters}
+        frame[name] = layout[name] | {"tickfont": letters, "title": title, "automargin": True}
+    said = {"caption": drawing.line, "full": drawing.caption}
+    return {"figure": {"data": contents["data"], "layout": frame}, **said}
+
+
+def tile_contents(drawing: draw.Drawing) -> Dictionary:
+    """A drawing as a tile of the linked screen: its figure, its caption in one line, and in full."""
+    contents: Dictionary = packed(_tile(drawing))
+    return contents
+
+
+def tile_changes(drawing: draw.Drawing, other: draw.Drawing) -> Changes:
+    """What makes of one drawing's tile another's, of the same figure: places in it, and what stands there then.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        That the browser has.
+    other : Drawing
+        With other options.
+    """
+    changes: Changes = packed(_changes(_tile(drawing), _tile(other)))
+    return changes
+
+
+def _changes(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> Changes:
+    """Where one drawing for the screen differs from another of the same figure, and what stands there."""
+    if before is after:
+        return []
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        return [change for name in before for change in _changes(before[name], after[name], (*path, name))]
+    lists = isinstance(before, list) and isinstance(after, list) and len(before) == len(after)
+    if lists and all(isinstance(one, dict) for one in (*before, *after)):
+        return [change for i in range(len(before)) for change in _changes(before[i], after[i], (*path, i))]
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        same = before.dtype == after.dtype and np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+    else:
+        same = type(before) is type(after) and before == after
+    return [] if same else [(path, after)]
+
+
+def steps_of(
+    figure: Figure[Any], measured: "Measured", options: Options, name: str, steps: Sequence[str | float]
+) -> list[Changes]:
+    """What each step of one option changes in a figure's tile.
+
+    Parameters
+    ----------
+    figure : Figure
+    measured : Measured
+    options : Options
+        Of the tile that the browser has.
+    name : str
+        Of the option.
+    steps : sequence of plain values
+    """
+    drawn = figure(measured, options)
+    return [tile_changes(drawn, figure(measured, replace(options, **{name: step}))) for step in steps]
+
+
+def strongest_connections(measured: "Measured") -> dict[str, list[list[float]]]:
+    """The regions with which each region is connected most strongly in the graph, and how wide to draw that, in px."""
+    weights = measured.graph().weights
+    top = float(weights.max()) or 1.0
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :_STRONGEST]
+    ends = [[int(other) for other in others if weights[region, other] > 0] for region, others in enumerate(order)]
+    low, high = _WIDTHS
+    return {
+        "ends": [[float(other) for other in others] for others in ends],
+        "widths": [
+            [round(low + (high - low) * float(weights[region, other]) / top, 2) for other in others]
+            for region, others in enumerate(ends)
+        ],
+    }
+
+
+def region_facts(measured: "Measured", options: HubOptions, modules: "NamedModuleOptions") -> dict[str, Any]:
+    """What one line says of each region: its network, its module and its ranks; and how far NE agrees.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : HubOptions
+    modules : NamedModuleOptions
+    """
+    atlas, kind = measured.atlas, measured.kind
+    networks = atlas.labelling(modules.labelling) if modules.labelling in atlas.labels else [None] * atlas.n_regions
+    labels = measured.module_labels(modules)
+    table = measured.hub_table(options, COMPARED)
+    columns = [
+        {"name": "", "values": [label or "in no network" for label in networks]},
+        {"name": "module", "values": [label or "none" for label in labels]},
+    ]
+    for key in COMPARED:
+        about = HUB_MEASURES[key].in_words_of(kind)
+        hub = table[f"{key}_hub"].to_numpy()
+        ranks = table[f"{key}_rank"].tolist()
+        columns.append(
+            {
+                "name": f"{about.short} rank",
+                "values": [f"{rank:g}{' (hub)' if is_hub else ''}" for rank, is_hub in zip(ranks, hub, strict=True)],
+            }
+        )
+    agreements = [
+        f"ρ(NE, {HUB_MEASURES[key].in_words_of(kind).short}) = {signed(measured.hub_correlation(options, key).rho, 2)}"
+        for key in COMPARED
+        if key != NE
+    ]
+    verdict = f"At γ = {options.gamma:g}/mean(λ), over regions: {'; '.join(agreements)}."
+    return {"columns": columns, "verdict": verdict}
+
+
+def fact_steps(measured: "Measured", options: HubOptions, modules: "NamedModuleOptions") -> list[Changes]:
+    """What each γ of the grid changes in :func:`region_facts`.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : HubOptions
+    modules : NamedModuleOptions
+    """
+    changes: list[Changes] = []
+    for gamma in GAMMAS:
+        facts = region_facts(measured, replace(options, gamma=gamma), modules)
+        at = next(i for i, one in enumerate(facts["columns"]) if one["name"].startswith(HUB_MEASURES[NE].short))
+        changes.append([(("columns", at), facts["columns"][at]), (("verdict",), facts["verdict"])])
+    return changes

@@ -1,0 +1,134 @@
+"""Explore in a real browser: what is pointed at in one tile lights up in all, and γ answers without the server."""
+
+from collections.abc import Callable
+
+import pytest
+from access_faults import assert_accessible
+from page_steps import wait_until_idle
+from playwright.sync_api import Locator, Page, expect
+
+pytestmark = pytest.mark.browser
+
+Open = Callable[..., Page]
+TILES = ("explore_brain", "explore_matrix", "explore_curves", "people")
+SCREEN = "document.querySelector('.linked').screen"
+REGION = 40  # anywhere
+# Where a region is drawn in a tile, in px of the window.
+PLACE = f"""([tile, region]) => {{
+    const {{plot, places}} = {SCREEN}.tiles.get(tile);
+    const {{x, y}} = plot.getBoundingClientRect();
+    const shape = places.shapesOf(region, null).at(-1);
+    const [cx, cy] = shape.kind === 'circle' ? [shape.cx, shape.cy] : [shape.x1, shape.y1 + 40];
+    return [x + cx, y + cy];
+}}"""
+
+COUNT_TOLD = f"""() => {{
+    const {{say}} = {SCREEN};
+    window.told = 0;
+    {SCREEN}.say = (...all) => {{ window.told++; say(...all); }};
+}}"""
+
+
+def open_screen(open_app: Open, path: str = "explore?cohort=ad", **size: int) -> Page:
+    page = open_app(path, **size)
+    for tile in TILES:
+        expect(page.locator(f"[data-tile={tile}] .main-svg").first).to_be_attached(timeout=60_000)
+    page.wait_for_function(f"{SCREEN}.parts.has('facts_gamma') && {SCREEN}.parts.has('people_region')")
+    wait_until_idle(page)
+    return page
+
+
+def point_at(page: Page, tile: str, region: int = REGION) -> None:
+    x, y = page.evaluate(PLACE, [tile, region])
+    page.mouse.move(x - 1, y)
+    page.mouse.move(x, y)
+
+
+def lit(page: Page, tile: str) -> Locator:
+    return page.locator(f"[data-tile={tile}] .linked-lit")
+
+
+def name_of(page: Page, region: int = REGION) -> str:
+    return str(page.evaluate(f"{SCREEN}.frame.regions[{region}]"))
+
+
+def test_all_fits_a_window_without_scrolling_and_everybody_can_use_it(open_app: Open) -> None:
+    page = open_screen(open_app)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    bottom = page.evaluate("document.querySelector('.linked').getBoundingClientRect().bottom")
+    assert bottom <= 800
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= 800
+    assert_accessible(page)
+    expect(page.locator(".linked-badge")).to_have_text("Simulated")
+    page.set_viewport_size({"width": 800, "height": 1000})
+    expect(lit(page, "explore_brain")).to_have_count(0)
+    wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth")
+    assert wide <= 0
+
+
+@pytest.mark.parametrize("tile", ["explore_brain", "explore_matrix", "explore_curves"])
+def test_a_region_lights_up_in_all_tiles_and_a_click_keeps_it(open_app: Open, tile: str) -> None:
+    page = open_screen(open_app)
+    point_at(page, tile)
+    region = page.evaluate(f"{SCREEN}.hovered")
+    assert region >= 0
+    name = name_of(page, region)
+    expect(page.locator(".linked-line strong")).to_have_text(name)
+    for other in TILES[:3]:
+        expect(lit(page, other).first).to_be_attached()
+    expect(page.locator("[data-tile=people] > p").first).to_contain_text("this region alone")
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_url(lambda url: "region=" in url)
+    wait_until_idle(page)
+    page.mouse.move(640, 5)
+    expect(page.locator(".linked-line strong")).to_have_text(name)
+    page.get_by_role("link", name="Hubs").first.click()
+    expect(page.get_by_text(name).first).to_be_visible()
+
+
+def test_gamma_answers_without_the_server_and_is_then_in_the_address(open_app: Open) -> None:
+    page = open_screen(open_app)
+    curve = f"JSON.stringify(Array.from({SCREEN}.tiles.get('explore_curves').plot._fullData[0].y))"
+    before = page.evaluate(curve)
+    page.evaluate(COUNT_TOLD)
+    page.get_by_role("slider", name="γ").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"before => {curve} !== before", arg=before)
+    page.wait_for_url(lambda url: "gamma=0.6" in url)
+    assert page.evaluate("window.told") == 1  # once it rests, so that the address says it
+
+
+def test_keys_move_pin_and_let_go(open_app: Open) -> None:
+    page = open_screen(open_app)
+    page.locator("[data-tile=explore_curves] .linked-plot").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".linked-line strong")).to_have_text(name_of(page, 2))
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "region=" in url)
+    page.keyboard.press("Escape")
+    page.wait_for_url(lambda url: "region=" not in url)
+    page.get_by_role("combobox", name="Find a region").fill(name_of(page, 11))
+    page.keyboard.press("Enter")
+    expect(page.locator(".linked-line strong")).to_have_text(name_of(page, 11))
+
+
+def test_a_dot_leads_to_its_person_and_a_tile_into_the_export(open_app: Open) -> None:
+    page = open_screen(open_app)
+    person, x, y = page.evaluate(f"""() => {{
+        const {{plot}} = {SCREEN}.tiles.get('people');
+        const trace = plot._fullData.find(one => one.meta?.people?.length > 2);
+        const [xa, ya] = [plot._fullLayout.xaxis, plot._fullLayout.yaxis];
+        const at = plot.getBoundingClientRect();
+        return [trace.meta.people[2], at.x + xa._offset + xa.d2p(trace.x[2]), at.y + ya._offset + ya.d2p(trace.y[2])];
+    }}""")
+    page.mouse.move(x - 1, y)
+    page.mouse.move(x, y)
+    expect(page.locator("[data-tile=people] .hovertext")).to_be_attached()
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_url(lambda url: f"subject={person}" in url)
+    wait_until_idle(page)
+    page.locator("[data-tile=explore_matrix]").get_by_role("button", name="Add to export").click()
+    expect(page.get_by_role("link", name="Export (1)")).to_be_visible()

@@ -1,0 +1,123 @@
+"""What the linked screen holds: a step changes one drawing into another, and lines on regions are of the table."""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from biobgt.data.simulate import demo_cohort
+from biobgt.figures.drawing import MOST_WORDS
+from biobgt.figures.groups import people
+from biobgt.figures.hubs import hub_brain, hub_curves, hub_scatter
+from biobgt.figures.register import all_figures
+from biobgt.figures.screen import linked
+from biobgt.hubs.measures import GAMMAS, NE, HubOptions
+from biobgt.modules.measures import NamedModuleOptions
+from biobgt.results.measured import Measured
+
+REGION = 7
+
+
+@pytest.fixture(scope="module")
+def measured():
+    cohort = demo_cohort("ad", n_per_group=4)
+    return Measured(cohort).of(cohort.ids[0])
+
+
+def changed(contents, changes):
+    """What the browser makes of a tile."""
+    contents = deepcopy(contents)
+    for path, value in changes:
+        place = contents
+        for name in path[:-1]:
+            place = place[name]
+        place[path[-1]] = value
+    return contents
+
+
+@pytest.mark.parametrize(
+    ("figure", "options", "name", "steps"),
+    [
+        (hub_brain, hub_brain.takes(), "gamma", (GAMMAS[0], 0.5, 3.0, GAMMAS[-1])),
+        (hub_curves, hub_curves.takes(), "gamma", (GAMMAS[0], 0.5, 3.0)),
+        (hub_scatter, hub_scatter.takes(measure="node_efficiency"), "gamma", (0.5, 3.0)),
+        (people, people.takes(region="Precentral_L"), "region", ("Precentral_L", "Precentral_R", "Hippocampus_L")),
+    ],
+    ids=lambda one: getattr(one, "key", None),
+)
+def test_a_step_makes_of_a_tile_what_the_figure_draws_there(measured, figure, options, name, steps):
+    tile = linked.tile_contents(figure(measured, options))
+    for step, changes in zip(steps, linked.steps_of(figure, measured, options, name, steps), strict=True):
+        whole = linked.tile_contents(figure(measured, replace(options, **{name: step})))
+        assert changed(tile, changes) == whole
+        assert bool(changes) == (getattr(options, name) != step)
+        assert not any("mesh3d" in str(value)[:400] for _, value in changes), "the cortex is not sent again"
+
+
+def test_lines_on_regions_are_of_the_hub_table_at_every_gamma(measured):
+    modules = NamedModuleOptions(labelling=next(iter(measured.atlas.labels)))
+    facts = linked.region_facts(measured, HubOptions(), modules)
+    steps = linked.fact_steps(measured, HubOptions(), modules)
+    for gamma, changes in zip(GAMMAS, steps, strict=True):
+        shown = {one["name"]: one["values"] for one in changed(facts, changes)["columns"]}
+        table = measured.hub_table(HubOptions(gamma=gamma), (NE,))
+        ranks = [int(text.split()[0]) for text in shown["NE rank"]]
+        assert ranks == table[f"{NE}_rank"].astype(int).tolist()
+        assert [text.endswith("(hub)") for text in shown["NE rank"]] == table[f"{NE}_hub"].tolist()
+    assert shown["module"] == [one or "none" for one in measured.module_labels(modules)]
+
+
+def test_strongest_connections_are_those_of_the_graph(measured):
+    weights, found = measured.graph().weights, linked.strongest_connections(measured)
+    for region, (ends, widths) in enumerate(zip(found["ends"], found["widths"], strict=True)):
+        best = np.sort(weights[region][weights[region] > 0])[::-1][:10]
+        np.testing.assert_allclose(weights[region, np.array(ends, int)], best)
+        assert widths == sorted(widths, reverse=True)
+
+
+def test_people_are_one_dot_each_with_their_own_value_and_an_effect_size(measured):
+    options = people.takes(region=measured.atlas.regions[REGION])
+    drawn = people(measured, options)
+    values = {one.id: measured.of(one.id).hub_values(options, "fc_strength")[REGION] for one in measured.cohort}
+    table = drawn.numbers().set_index("subject")["fc_strength"]
+    assert table.to_dict() == pytest.approx(values)
+    dots = {
+        name: y
+        for mark in drawn.marks
+        if getattr(mark, "people", ())
+        for name, y in zip(mark.people, mark.y, strict=True)
+    }
+    assert dots == pytest.approx(values)
+    first, last = ([values[one.id] for one in measured.cohort if one.group == group] for group in ("NC", "AD"))
+    pooled = np.sqrt((np.var(first, ddof=1) + np.var(last, ddof=1)) / 2)
+    assert f"AD − NC: d = {(np.mean(last) - np.mean(first)) / pooled:.2f}".replace("-", "−") in drawn.caption
+
+
+def test_a_cohort_of_one_and_people_without_groups_are_shown_without_a_difference(measured):
+    alone = replace(measured.cohort, subjects=(replace(measured.subject, group=None),))
+    drawn = people(Measured(alone).of(alone.ids[0]), people.takes(region=alone.atlas.regions[0]))
+    assert len(drawn.numbers()) == 1
+    assert "d =" not in drawn.caption
+
+
+def test_recordings_of_one_person_count_once_in_the_effect_size(measured):
+    cohort = measured.cohort
+    first = cohort.subjects[0]
+    again = replace(cohort, subjects=(*cohort.subjects, replace(first, id=f"{first.id}_ses-2")))
+    once, twice = (
+        people(Measured(one).of(first.id), people.takes(region=cohort.atlas.regions[0])) for one in (cohort, again)
+    )
+    assert once.line == twice.line
+    assert len(twice.numbers()) == len(once.numbers()) + 1
+
+
+@pytest.mark.parametrize(
+    "key", ["hub_brain", "hub_curves", "connectivity_heatmap", "module_brain", "module_heatmap", "role_map"]
+)
+def test_a_line_has_few_words_and_its_brackets_are_whole(measured, key):
+    figure = all_figures()[key]
+    line = figure(measured, figure.takes()).line
+    assert 3 <= len(line.split()) <= MOST_WORDS
+    assert line.count("(") == line.count(")")
+    assert measured.subject.id not in line
