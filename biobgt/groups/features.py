@@ -165,7 +165,16 @@ def _network_connectivity(measured: Measured, labelling: str) -> CohortFeatures:
 
 @kept(most=6000)
 def regional_hubs(measured: Measured, options: EntanglementOptions, measure: str) -> CohortFeatures:
-    """One hub measure in every region, a column of :func:`biobgt.hubs.hub_table`; NaN in regions without signal."""
+    """One hub measure in every region, a column of :func:`biobgt.hubs.hub_table`; NaN in regions without signal.
+
+    Parameters
+    ----------
+    measured : Measured
+        Of one subject.
+    options : EntanglementOptions
+    measure : str
+        Of :data:`biobgt.hubs.HUB_MEASURES`.
+    """
     title = measured.cohort.kind.named(HUB_MEASURES.named(measure).title)
     values = measured.hub_values(options, measure).copy()
     values[list(measured.subject.silent_regions)] = np.nan
