@@ -80,7 +80,7 @@ def _map_in_processes(
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
         try:
             # Ctrl-C is for the job, which ends the processes: each of them would print a traceback.
-            with _interrupts_deferred():
+            with _interrupts_deferred(), _breaks_told():
                 futures = [pool.submit(_single_threaded, function, item) for item in items]
             for i, future in enumerate(as_completed(futures), start=1):
                 future.result()  # the first that fails ends the job
@@ -92,13 +92,22 @@ def _map_in_processes(
             raise
         except BrokenProcessPool:
             raise InputError(
-                "A process that computed subjects was ended from outside, perhaps because memory ran out. Try again "
-                "with fewer --workers."
+                "A process that computed subjects was ended from outside or could not be started, perhaps because "
+                "memory ran out. Try again with fewer --workers."
             ) from None
         except BaseException:  # a session of the app that was closed ends its work by one
             pool.shutdown(cancel_futures=True)
             raise
         return [future.result() for future in futures]
+
+
+@contextmanager
+def _breaks_told() -> Iterator[None]:
+    """Call a pool broken also where one process ended while the next was started, on pipes that were closed by then."""
+    try:
+        yield
+    except OSError as error:
+        raise BrokenProcessPool(str(error)) from None
 
 
 @contextmanager

@@ -158,6 +158,15 @@ def test_a_process_that_ends_by_itself_is_a_sentence():
         map_subjects(end_abruptly, [0, 1, 2], workers=2)
 
 
+def test_a_process_that_ends_while_the_next_is_started_is_the_same_sentence(monkeypatch):
+    def start_on_closed_pipes(pool, *arguments):
+        raise OSError("handle is closed")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", start_on_closed_pipes)
+    with pytest.raises(InputError, match="fewer --workers"):
+        map_subjects(end_abruptly, [0, 1, 2], workers=2)
+
+
 WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
 SCHEDULER = (sys.executable, "-m", "distributed.cli.dask_scheduler")
 
