@@ -56,7 +56,7 @@ export class Tile {
     if (!this.listening) this.listen();
   }
 
-  makeHead({ title, choices, value, figure }) {
+  makeHead({ title, choices, value, asks, figure }) {
     const what = choices
       ? chooser({ choices, value }, (place) => this.screen.choose(this.name, place, false))
       : element("strong", "", title);
@@ -66,8 +66,15 @@ export class Tile {
       ? chooser({ choices: ["View", ...Object.keys(SIDES)], value: 0 }, (place) => this.turn(place))
       : element("span");
     if (sides.tagName === "SELECT") sides.setAttribute("aria-label", "Side from which the brain is seen");
+    const asked = asks.map((control) => {
+      const one = chooser(control, (place) => this.screen.choose(control.name, place, false));
+      one.setAttribute("aria-label", control.title);
+      one.title = control.help;
+      return one;
+    });
     this.head.replaceChildren(
       what,
+      ...asked,
       sides,
       element("span", "linked-space"),
       button("i", "Full caption", () => { this.full.hidden = !this.full.hidden; }),

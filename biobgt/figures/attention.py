@@ -135,7 +135,7 @@ class AttentionOrderOptions(Options):
 
     order: str = draw.order_option(
         next(iter(LABELLINGS)),
-        others={LOUVAIN: "By Louvain modules of the controls", **draw.AS_IN_ATLAS},
+        others=lambda: {LOUVAIN: "By Louvain modules of the controls", **draw.AS_IN_ATLAS},
         help="By functional module, by the Louvain modules of the controls' mean connectivity, or as in the atlas.",
         of_model=True,
         link="attention_order",

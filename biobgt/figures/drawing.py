@@ -113,9 +113,9 @@ def matrix_numbers(matrix: NDArray[np.floating], regions: Sequence[str], order: 
     return drawn
 
 
-def order_by_value(values: NDArray[np.float64]) -> RegionOrder:
-    """Put the highest region first; equal ones keep the atlas's order."""
-    return RegionOrder(tuple(np.argsort(-values, kind="stable").tolist()))
+def order_by_value(values: NDArray[np.float64], *, lowest_first: bool = False) -> RegionOrder:
+    """Put the highest region first, or the lowest; equal ones keep the atlas's order."""
+    return RegionOrder(tuple(np.argsort(values if lowest_first else -values, kind="stable").tolist()))
 
 
 def random_regions(n_regions: int, n_drawn: int, *, seed: int) -> frozenset[int]:
@@ -161,15 +161,20 @@ def region_option(*, help: str = "Name of a region to mark with a ring.") -> Any
 
 
 def order_option(
-    default: str = ATLAS_ORDER, *, others: Mapping[str, str] = AS_IN_ATLAS, help: str, link: str, **about: Any
+    default: str = ATLAS_ORDER,
+    *,
+    others: Callable[[], Mapping[str, str]] = lambda: AS_IN_ATLAS,
+    help: str,
+    link: str,
+    **about: Any,
 ) -> Any:
     """The option of a figure: the order of regions, by one of the atlas's labellings or one of ``others``.
 
     Parameters
     ----------
     default : str
-    others : mapping of str to str
-        Titles of the orders that do not follow a labelling; pages offer them behind the labellings.
+    others : callable
+        Gives the orders that do not follow a labelling with their titles; pages offer them behind the labellings.
     help, link : str
         As of any option.
     **about : further attributes of :class:`biobgt.base.options.Option`
@@ -180,8 +185,8 @@ def order_option(
         default,
         title="Order of regions",
         help=help,
-        choices_of=lambda cohort: (*cohort.atlas.labels, *others),
-        shown=lambda order: others[order] if order in others else f"By {LABELLINGS.get(order, order)}",
+        choices_of=lambda cohort: (*cohort.atlas.labels, *others()),
+        shown=lambda order: others().get(order) or f"By {LABELLINGS.get(order, order)}",
         link=link,
         **about,
     )

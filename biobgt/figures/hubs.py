@@ -12,7 +12,7 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import LINE_GREY, PALE_GREY, PURPLE, VERMILION
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
-from biobgt.base.wording import listed, signed
+from biobgt.base.wording import capitalised, listed, signed
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ESTIMATED, ConnectivityKind
 from biobgt.figures import drawing as draw
@@ -88,6 +88,16 @@ def _strength_remark(measured: "Measured", measures: Sequence[str] = (FC_STRENGT
     return " " + little_strength(f"this subject's mean connectivity is {signed(mean, 3)}")
 
 
+def _by_measure() -> dict[str, HubMeasure]:
+    """The measures by which regions can be ordered, each under the name of that order."""
+    return {f"by {one.short}": one for one in HUB_MEASURES.values()}
+
+
+def _hubs_first(about: HubMeasure) -> str:
+    """How a measure orders regions: its strongest hub comes first."""
+    return f"by {about.short}, {'lowest' if about.low_in_hubs else 'highest'} first"
+
+
 def gammas_option() -> Any:
     """The option of a figure: over which diffusion times something is drawn."""
     return option(GAMMAS, title="Diffusion times", help="In units of 1/mean(λ).", above=0.0, fewest=1)
@@ -113,8 +123,11 @@ class HubCurvesOptions(HubOptions):
         link="curve_scale",
     )
     order: str = draw.order_option(
-        others={**draw.AS_IN_ATLAS, BY_NE: "By NE, highest first"},
-        help="By functional network, in the atlas's order, or the highest NE first.",
+        others=lambda: {
+            **draw.AS_IN_ATLAS,
+            **{name: capitalised(_hubs_first(one)) for name, one in _by_measure().items()},
+        },
+        help="By functional network, in the atlas's order, or by a hub measure, its strongest hub first.",
         link="curve_order",
     )
     n_random: int = option(
@@ -203,7 +216,8 @@ class _Curves:
             draw.Rule(x=place, colour=HUB_COLOUR, thin=True, opacity=0.35)
             for place in np.flatnonzero(self.hubs[drawn]).tolist()
         ]
-        named = "by NE, highest first" if options.order == BY_NE else "in atlas order"
+        by = _by_measure().get(options.order)
+        named = _hubs_first(by.in_words_of(self.kind)) if by else "in atlas order"
         regions = draw.Axis(
             title=f"{len(drawn)} regions {named}",
             names=[self.regions[region] for region in drawn],
@@ -338,8 +352,9 @@ def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> draw.Regi
     """The regions that are drawn, all or some at random, in the order that was asked for."""
     atlas = measured.atlas
     draw.region_number(atlas, options.region)  # says so where there is no such region
-    if options.order == BY_NE:
-        order = draw.order_by_value(measured.hub_table(options, (NE,))[NE].to_numpy())
+    if by := _by_measure().get(options.order):
+        values = measured.hub_values(options, by.key)
+        order = draw.order_by_value(values, lowest_first=by.low_in_hubs)
     else:
         order = draw.regions_in_order(atlas, options.order)
     if not 0 < options.n_random < atlas.n_regions:

@@ -20,17 +20,31 @@ from drawn_figures import (
 )
 
 from biobgt import InputError
+from biobgt.data.simulate import demo_cohort
 from biobgt.figures import RegionOrder, only_regions, order_by_value, order_regions, random_regions
-from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, HubCurvesOptions, five_brains
+from biobgt.figures.hubs import BY_NE, PAPERS_FIVE, HubCurvesOptions, five_brains, hub_curves
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.hubs.measures import EntanglementOptions
+from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
+from biobgt.results.measured import Measured
 
 REGIONS = ("A", "<b>B</b>", "C", "D")
 
 
 def test_highest_region_comes_first_and_ties_keep_the_atlas_order():
     assert order_by_value(np.array([1.0, 3.0, 1.0, 2.0])) == RegionOrder((1, 3, 0, 2))
+
+
+@pytest.mark.parametrize(("key", "named"), [("degree", "highest first"), ("vertex_entanglement", "lowest first")])
+def test_regions_are_ordered_by_any_measure_its_strongest_hub_first(key, named):
+    cohort = demo_cohort("asd")
+    measured, about = Measured(cohort).of(cohort.ids[0]), HUB_MEASURES[key]
+    order = f"by {about.short}"
+    assert HubCurvesOptions.declared()["order"].text(order) == f"By {about.short}, {named}"
+    drawing = hub_curves(measured, HubCurvesOptions(order=order, measures=(key,), scale="raw"))
+    values = drawing.numbers()[key].to_numpy()
+    assert np.array_equal(values, np.sort(values)[:: 1 if about.low_in_hubs else -1])
+    assert drawing.panels[0].x.title == f"200 regions {order}, {named}"
 
 
 def test_curves_share_an_axis_and_are_in_order():

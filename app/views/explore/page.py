@@ -3,7 +3,7 @@
 Tiles show figures of the register. The browser holds what it needs to follow the cursor and γ; the rest is asked.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,11 +40,12 @@ _WHOLE_WINDOW = """<style>
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """What a tile can show: a figure, and the options that are not the user's choice there."""
+    """What a tile can show: a figure, the options that are not the user's choice there, and those to choose in it."""
 
     title: str
     figure: Figure[Any]
     fixed: Mapping[str, Plain] = field(default_factory=dict)
+    asks: Sequence[str] = ()
 
     @property
     def follows_gamma(self) -> bool:
@@ -64,13 +65,13 @@ _TILES: Mapping[str, Mapping[str, _Shown]] = {
         "modules": _Shown("Modules", module_brain),
     },
     "explore_matrix": {
-        "connectivity": _Shown("Connectivity", connectivity_heatmap, {"matrix": "connectivity"}),
-        "graph": _Shown("Brain graph", connectivity_heatmap, {"matrix": "graph"}),
+        "connectivity": _Shown("Connectivity", connectivity_heatmap, {"matrix": "connectivity"}, ("order",)),
+        "graph": _Shown("Brain graph", connectivity_heatmap, {"matrix": "graph"}, ("order",)),
         "modules": _Shown("Connectivity by module", module_heatmap),
-        "attention": _Shown("Attention", attention.subject_attention),
+        "attention": _Shown("Attention", attention.subject_attention, asks=("order",)),
     },
     "explore_curves": {
-        "curves": _Shown("Hub curves", hub_curves, {"region": ""}),
+        "curves": _Shown("Hub curves", hub_curves, {"region": ""}, ("order", "n_random")),
         **{
             key: _Shown(f"NE against {HUB_MEASURES[key].short}", hub_scatter, {"region": "", "measure": key})
             for key in COMPARED
@@ -101,6 +102,8 @@ class _Screen:
         chosen = view.options(PageOptions)
         self.shown = {name: choices[getattr(chosen, name)] for name, choices in _TILES.items()}
         self.controls = self._controls()
+        self.asked = {name: self._asked(shown.figure, shown.asks) for name, shown in self.shown.items()}
+        self.asked[_PEOPLE] = self._asked(people, ("measure",))
 
     def show(self) -> None:
         """Show tiles first, and then what they need to follow γ and the cursor, which takes longer."""
@@ -120,7 +123,7 @@ class _Screen:
             for name, shown in self.shown.items():
                 titles = [self.measured.kind.named(one.title) for one in _TILES[name].values()]
                 place = list(_TILES[name].values()).index(shown)
-                send(name, {"choices": titles, "value": place, **self._tile(shown)})
+                send(name, {"choices": titles, "value": place, **self._asks(name), **self._tile(shown)})
             send("connections", self._kept("connections", linked.strongest_connections))
             send("facts", self._facts(linked.region_facts))
             with input_errors_shown():
@@ -181,9 +184,10 @@ class _Screen:
             automatic=not about.depends_on_gamma,
         )
         if not done:
-            send(_PEOPLE, {"title": people.name, "note": f"{about.heading} is not measured in all subjects yet."})
+            note = f"{about.heading} is not measured in all subjects yet."
+            send(_PEOPLE, {"title": people.name, **self._asks(_PEOPLE), "note": note})
             return
-        send(_PEOPLE, {"title": people.name, **self._kept("tile", _drawn, people, options)})
+        send(_PEOPLE, {"title": people.name, **self._asks(_PEOPLE), **self._kept("tile", _drawn, people, options)})
         steps = self._kept("people", _steps, people, options, "region", tuple(regions))
         send("people_region", {"of": _PEOPLE, "by": "region", "steps": steps})
 
@@ -194,8 +198,6 @@ class _Screen:
             _Control.of(self.view, HubOptions, "gamma", "γ (1/mean(λ))", live=self.live),
             _Control.of(self.view, HubOptions, "perturbation"),
             _Control.of(self.view, NamedModuleOptions, "resolution"),
-            _Control.of(self.view, connectivity_heatmap.takes, "order", "Order"),
-            _Control.of(self.view, people.takes, "measure", "People by"),
         ]
         rule = self.view.settings.threshold
         if rule in LEVEL_KEYS and (level := levels_of(self.view.cohort.kind)[rule]).high <= 1:
@@ -206,12 +208,20 @@ class _Screen:
             named.insert(1, _Control(LEVEL_KEYS[rule], level.title, "", values, texts, at, slides=True))
         return named
 
+    def _asked(self, figure: Figure[Any], names: Sequence[str]) -> "list[_Control]":
+        return [_Control.of(self.view, figure.takes, name) for name in names]
+
+    def _asks(self, name: str) -> dict[str, Any]:
+        """What is to be chosen in a tile, beside what it shows."""
+        return {"asks": [control.contents for control in self.asked[name]]}
+
     def hear(self) -> None:
         """Take what the user chose on the screen; the run that follows shows it."""
         said, names = st.session_state[_SCREEN].said or {}, self.view.atlas.regions
         if "pinned" in said:
             st.session_state[REGION] = names[said["pinned"][-1]] if said["pinned"] else ""
-        known = {control.name: control.values for control in self.controls}
+        of_tiles = [control for controls in self.asked.values() for control in controls]
+        known = {control.name: control.values for control in (*self.controls, *of_tiles)}
         known |= {name: tuple(choices) for name, choices in _TILES.items()}
         for name, place in said.get("choices", {}).items():
             st.session_state[name] = for_widget(known[name][place])
