@@ -3,7 +3,7 @@ import { element } from "./elements.js";
 
 /**
  * @typedef {{name: string, title: string, help: string, choices: string[], value: number, live: boolean,
- *   slides: boolean}} Control what can be chosen; values are told by their place among all
+ *   kind: "list" | "slider" | "segments"}} Control what can be chosen; values are told by their place among all
  */
 
 /**
@@ -16,15 +16,21 @@ export function makeControls(bar, controls, onChoice) {
   const made = JSON.stringify(controls.map(({ value, ...about }) => about));
   if (bar.dataset.made !== made) {
     bar.dataset.made = made;
-    bar.replaceChildren(...controls.map((control) => (control.slides ? slider : list)(control, onChoice)));
+    bar.replaceChildren(...controls.map((control) => MAKERS[control.kind](control, onChoice)));
   }
-  controls.forEach(({ choices, value }, i) => {
+  controls.forEach(({ value, kind }, i) => {
+    if (kind === "segments") {
+      bar.children[i].querySelectorAll("input")[value].checked = true;
+      return;
+    }
     const input = bar.children[i].querySelector("input, select");
     if (document.activeElement === input && input.type === "range") return; // it is being moved
     input.value = String(value);
     input.dispatchEvent(new Event("shown"));
   });
 }
+
+const MAKERS = { list, slider, segments };
 
 /** @param {Control} control  @param {HTMLElement} input */
 function labelled({ title, help }, input) {
@@ -52,6 +58,23 @@ function slider(control, onChoice) {
   });
   input.addEventListener("change", () => onChoice(name, Number(input.value), false));
   return label;
+}
+
+/** A few choices side by side. @param {Control} control */
+function segments({ name, title, help, choices }, onChoice) {
+  const group = element("div", "linked-segments");
+  group.setAttribute("role", "radiogroup");
+  group.setAttribute("aria-label", title);
+  group.title = help;
+  choices.forEach((text, place) => {
+    const input = element("input");
+    Object.assign(input, { type: "radio", name: `linked-${name}`, value: String(place) });
+    input.addEventListener("change", () => onChoice(name, place, false));
+    const label = element("label");
+    label.append(input, element("span", "", text));
+    group.append(label);
+  });
+  return group;
 }
 
 /** @param {Control} control */

@@ -26,7 +26,7 @@ export class Screen {
     this.pinned = [];
     this.untold = {};
     const top = root.appendChild(element("div", "linked-top"));
-    this.bar = top.appendChild(element("div", "linked-controls"));
+    this.heads = top.appendChild(element("div", "linked-controls"));
     this.finder = top.appendChild(element("div", "linked-finder"));
     this.persons = this.finder.appendChild(element("span", "linked-persons"));
     this.search = this.finder.appendChild(element("input"));
@@ -39,6 +39,7 @@ export class Screen {
       const region = this.frame.regions.indexOf(this.search.value);
       if (region >= 0) this.collect([region]);
     });
+    this.bar = top.appendChild(element("div", "linked-controls"));
     this.grid = root.appendChild(element("div", "linked-tiles"));
     this.line = root.appendChild(element("p", "linked-line"));
     this.line.setAttribute("role", "status");
@@ -65,7 +66,9 @@ export class Screen {
       this.frame = data;
       this.pinned = data.pinned;
       for (const [by, step] of Object.entries(data.steps)) this.steps.set(by, step);
-      makeControls(this.bar, data.controls, (name, value, live) => this.choose(name, value, live));
+      const chosen = (name, value, live) => this.choose(name, value, live);
+      makeControls(this.heads, data.heads, chosen);
+      makeControls(this.bar, data.controls, chosen);
       this.makeFinder();
       data.tiles.forEach((name) => this.tile(name)); // each has its place before it is drawn
     } else if (data.figure || data.note) {
@@ -90,7 +93,7 @@ export class Screen {
 
   /** The subjects before and after, and a region by its name. */
   makeFinder() {
-    const { people: [before, own, after], regions, simulated } = this.frame;
+    const { people, regions, simulated } = this.frame;
     const go = (sign, label, person) => {
       const made = button(sign, label, () => this.tell({ person }));
       made.disabled = !person;
@@ -101,12 +104,13 @@ export class Screen {
       this.names.replaceChildren(...regions.map((name) => new Option(name)));
     }
     const badge = simulated ? [element("span", "linked-badge", "Simulated")] : [];
-    this.persons.replaceChildren(
-      go("◂", "The subject before", before),
-      element("span", "", own),
-      ...badge,
-      go("▸", "The next subject", after),
-    );
+    if (people) {
+      const [before, own, after] = people;
+      const name = element("span", "", own);
+      this.persons.replaceChildren(go("◂", "The subject before", before), name, ...badge, go("▸", "The next subject", after));
+    } else {
+      this.persons.replaceChildren(...badge);
+    }
   }
 
   /** Plotly's colours, as the page has them. */

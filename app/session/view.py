@@ -87,9 +87,12 @@ def _brain(what: str, link: str, *, of_model: bool = False) -> Any:
     )
 
 
-def _tile_option(*shown: str, title: str) -> Any:
-    """The option of what a tile of the linked screen shows."""
-    return option(shown[0], title=title, choices=shown, link=f"explore_{title.lower()}")
+ONE_SUBJECT, GROUP, DIFFERENCE = "subject", "group", "difference"
+
+
+def _tile_option(*shown: str, title: str, of: str = "") -> Any:
+    """The option of what a tile of the linked screen shows, in one of its modes."""
+    return option(shown[0], title=title, choices=shown, link=f"explore_{of}{title.lower()}")
 
 
 @dataclass(frozen=True)
@@ -105,11 +108,21 @@ class PageOptions(Options):
         shown={**_BRAINS, FIVE: "Five measures"},
         link="brain_shown",
     )
+    explore_mode: str = option(
+        ONE_SUBJECT,
+        title="About",
+        help="One subject of the cohort; the groups of the model; or the difference of two groups of the cohort.",
+        choices=(ONE_SUBJECT, GROUP, DIFFERENCE),
+        shown={ONE_SUBJECT: "Subject", GROUP: "Group", DIFFERENCE: "Difference"},
+        link="explore_mode",
+    )
     explore_brain: str = _tile_option(*HUB_MEASURES, "modules", title="Brain")
     explore_matrix: str = _tile_option("connectivity", "graph", "modules", "attention", title="Matrix")
     explore_curves: str = _tile_option(
         "curves", *(key for key in COMPARED if key != NE), "sweep", "roles", title="Curves"
     )
+    explore_difference_matrix: str = _tile_option("attention", "blocks", title="Matrix", of="difference_")
+    explore_group_people: str = _tile_option("people", "blocks", title="People", of="group_")
     own_attention: bool = option(
         False,
         title="Run the model on the subject",

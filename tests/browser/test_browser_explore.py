@@ -1,5 +1,6 @@
 """Explore in a real browser: what is pointed at in one tile lights up in all, and γ answers without the server."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -7,11 +8,14 @@ from access_faults import assert_accessible
 from page_steps import wait_until_idle
 from playwright.sync_api import Locator, Page, expect
 
+from biobgt.model.pretrained import pretrained_names
+
 pytestmark = pytest.mark.browser
 
 Open = Callable[..., Page]
 TILES = ("explore_brain", "explore_matrix", "explore_curves", "people")
 SCREEN = "document.querySelector('.linked').screen"
+MODELS = pretrained_names()
 REGION = 40  # anywhere
 # Where a region is drawn in a tile, in px of the window.
 PLACE = f"""([tile, region]) => {{
@@ -132,3 +136,33 @@ def test_a_dot_leads_to_its_person_and_a_tile_into_the_export(open_app: Open) ->
     wait_until_idle(page)
     page.locator("[data-tile=explore_matrix]").get_by_role("button", name="Add to export").click()
     expect(page.get_by_role("link", name="Export (1)")).to_be_visible()
+
+
+def test_the_screen_is_about_a_subject_a_models_groups_or_two_groups_of_the_cohort(open_app: Open) -> None:
+    page = open_app("explore?cohort=ad&people_measure=fc_strength")
+    for mode, tiles, known in (
+        ("Difference", ("explore_difference_brain", "explore_difference_curves", "people"), "q"),
+        ("Group", ("explore_group_maps", "explore_group_difference", "explore_group_brain"), ""),
+        ("Subject", TILES, "NE rank"),
+    ):
+        page.get_by_role("radio", name=mode).click()
+        page.wait_for_url(lambda url, mode=mode: (f"explore_mode={mode.lower()}" in url) == (mode != "Subject"))
+        for tile in tiles:
+            expect(page.locator(f"[data-tile={tile}] .main-svg").first).to_be_attached()
+        wait_until_idle(page)
+        expect(page.locator(".linked")).to_have_count(1)
+        expect(page.get_by_role("radio", name=mode)).to_be_checked()
+        page.get_by_role("combobox", name="Find a region").fill(name_of(page))
+        page.keyboard.press("Enter")
+        expect(page.locator(".linked-line")).to_contain_text(known)
+        expect(page.locator(".linked-badge")).to_have_count(1)
+
+
+def test_the_model_is_chosen_above_the_tiles_which_says_whether_it_fits(open_app: Open) -> None:
+    page = open_app("explore?cohort=ad&explore_mode=group")
+    model = page.locator(".linked").get_by_label("Model")
+    expect(model.locator("option")).to_have_text([re.compile("fits best"), *[re.compile(name) for name in MODELS]])
+    model.select_option(index=1)  # of another atlas: its own regions are shown
+    page.wait_for_url(lambda url: "model=abide-cc200" in url)
+    page.wait_for_function(f"{SCREEN}.frame.regions.length === 200")
+    expect(page.locator("[data-tile=explore_group_maps]")).to_contain_text("ASD")

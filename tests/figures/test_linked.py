@@ -12,7 +12,9 @@ from biobgt.figures.groups import people
 from biobgt.figures.hubs import hub_brain, hub_curves, hub_scatter
 from biobgt.figures.register import all_figures
 from biobgt.figures.screen import linked
-from biobgt.hubs.measures import GAMMAS, NE, HubOptions
+from biobgt.groups.compare import HUBS, ComparisonOptions
+from biobgt.groups.features import compare_measured, people_values
+from biobgt.hubs.measures import FC_STRENGTH, GAMMAS, NE, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.results.measured import Measured
 
@@ -121,3 +123,18 @@ def test_a_line_has_few_words_and_its_brackets_are_whole(measured, key):
     assert 3 <= len(line.split()) <= MOST_WORDS
     assert line.count("(") == line.count(")")
     assert measured.subject.id not in line
+
+
+def test_lines_on_two_groups_are_of_their_comparison():
+    cohort = demo_cohort("ad", n_per_group=5)
+    first, second = tuple(cohort.group_sizes)[:2]
+    options = ComparisonOptions(first=first, second=second, of=HUBS, measure=FC_STRENGTH, permutations=99)
+    measured = Measured(cohort)
+    facts = {one["name"]: one["values"] for one in linked.difference_facts(measured, options)["columns"]}
+    values = people_values(measured, options, FC_STRENGTH)
+    of_second = [one.group == second for one in cohort]
+    assert facts[second][REGION] == f"{values[of_second, REGION].mean():.3g}"
+    found = compare_measured(measured, options)[1].table
+    assert (float(facts["d"][REGION]), float(facts["q"][REGION])) == pytest.approx(
+        (found["d"][REGION], found["q"][REGION]), abs=0.01, rel=0.05
+    )

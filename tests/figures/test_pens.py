@@ -142,12 +142,18 @@ def test_boxes_are_of_known_values():
 
 
 def test_numbers_are_sent_as_bytes():
-    contents = {"x": X, "names": ["a"], "many": [{"n": np.arange(4).reshape(2, 2)}], "text": np.array(["b"], object)}
+    contents = {
+        "x": X,
+        "x0": np.int64(3),
+        "names": ["a"],
+        "many": [{"n": np.arange(4).reshape(2, 2)}],
+        "text": np.array(["b"], object),
+    }
     sent = screen.packed(contents)
     json.dumps(sent)
     np.testing.assert_array_equal(np.frombuffer(base64.b64decode(sent["x"]["bdata"]), sent["x"]["dtype"]), X)
     assert sent["many"][0]["n"]["shape"] == "2, 2"
-    assert (sent["names"], sent["text"]) == (["a"], ["b"])
+    assert (sent["names"], sent["text"], sent["x0"]) == (["a"], ["b"], 3)
 
 
 # As small as a third of a page: the same numbers, with less around them.

@@ -4,24 +4,29 @@ A tile is as large as its place. What a step of γ, or another region, changes i
 cortex and whatever stays is not sent again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biobgt.base.arrays import FDR, passes
 from biobgt.base.options import Options
-from biobgt.base.wording import signed
+from biobgt.base.wording import adjusted_for, counted, percent, signed
 from biobgt.figures import drawing as draw
 from biobgt.figures.register import Figure
 from biobgt.figures.screen.pen import Dictionary, draw_on_screen, packed
+from biobgt.groups.compare import ComparisonOptions
 from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES, NE, HubOptions
 
 if TYPE_CHECKING:
+    from biobgt.data.atlas import Atlas
+    from biobgt.model.pretrained import InstalledModel
     from biobgt.modules.measures import NamedModuleOptions
     from biobgt.results.measured import Measured
 
 _EDGE, _ABOVE, _BAR = 4, 18, 46  # px around a tile, above titled panels and for a legend, and of a colour bar
+_MOST_ROWS = 12  # whose names have room one below the other
 _MOST_NAMED = 5  # entries of a legend that fit above a tile
 _EYE = 0.9  # how near a brain is seen
 Changes = list[tuple[tuple[str | int, ...], Any]]
@@ -47,6 +52,8 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         frame["showlegend"] = False
     elif frame["showlegend"]:
         margin["t"] += _ABOVE
+    if any(panel.y.beside for panel in drawing.panels):
+        margin["r"] += _BAR
     if "scene" in layout:
         near = {axis: _EYE * place for axis, place in layout["scene"]["camera"]["eye"].items()}
         camera = {**layout["scene"]["camera"], "eye": near}
@@ -57,6 +64,8 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
     for name in (name for name in layout if name.startswith(("xaxis", "yaxis"))):
         title = {**layout[name].get("title", {}), "font": letters}
         frame[name] = layout[name] | {"tickfont": letters, "title": title, "automargin": True}
+        if len(layout[name].get("categoryarray", ())) > _MOST_ROWS:
+            frame[name].pop("dtick", None)  # names are left out rather than drawn over each other
     said = {"caption": drawing.line, "full": drawing.caption}
     return {"figure": {"data": contents["data"], "layout": frame}, **said}
 
@@ -142,11 +151,10 @@ def region_facts(measured: "Measured", options: HubOptions, modules: "NamedModul
     modules : NamedModuleOptions
     """
     atlas, kind = measured.atlas, measured.kind
-    networks = atlas.labelling(modules.labelling) if modules.labelling in atlas.labels else [None] * atlas.n_regions
     labels = measured.module_labels(modules)
     table = measured.hub_table(options, COMPARED)
     columns = [
-        {"name": "", "values": [label or "in no network" for label in networks]},
+        {"name": "", "values": _networks(atlas, modules.labelling)},
         {"name": "module", "values": [label or "none" for label in labels]},
     ]
     for key in COMPARED:
@@ -183,3 +191,48 @@ def fact_steps(measured: "Measured", options: HubOptions, modules: "NamedModuleO
         at = next(i for i, one in enumerate(facts["columns"]) if one["name"].startswith(HUB_MEASURES[NE].short))
         changes.append([(("columns", at), facts["columns"][at]), (("verdict",), facts["verdict"])])
     return changes
+
+
+def difference_facts(measured: "Measured", options: ComparisonOptions) -> dict[str, Any]:
+    """What one line says of each region of two groups that were compared in one hub measure.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ComparisonOptions
+    """
+    from biobgt.groups.features import compare_measured
+
+    what, found = compare_measured(measured, options)
+    table, (first, second) = found.table, found.between
+    columns: list[dict[str, Any]] = [{"name": "", "values": _networks(measured.atlas)}]
+    columns += [{"name": group, "values": _written(table[f"mean_{group}"], ".3g")} for group in found.between]
+    columns += [{"name": name, "values": _written(table[name], how)} for name, how in (("d", "+.2f"), ("q", ".2g"))]
+    sizes, n_differ = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items()), int(passes(table["q"]).sum())
+    verdict = (
+        f"{what}, {second} minus {first} ({sizes}{', simulated' if measured.cohort.simulated else ''}), "
+        f"{adjusted_for(found.covariates)}: {counted(n_differ, 'region')} {'differs' if n_differ == 1 else 'differ'} "
+        f"at a false discovery rate of {percent(FDR)}."
+    )
+    return {"columns": columns, "verdict": verdict}
+
+
+def model_facts(model: "InstalledModel") -> dict[str, Any]:
+    """What one line says of each region of a model, and what the model is worth.
+
+    Parameters
+    ----------
+    model : InstalledModel
+    """
+    return {"columns": [{"name": "", "values": _networks(model.atlas)}], "verdict": model.card["headline"]}
+
+
+def _networks(atlas: "Atlas", labelling: str = "") -> list[str]:
+    """The network of each region, by one labelling or by the first of the atlas."""
+    name = labelling or next(iter(atlas.labels), "")
+    labels = atlas.labelling(name) if name in atlas.labels else [None] * atlas.n_regions
+    return [label or "in no network" for label in labels]
+
+
+def _written(values: Iterable[float], how: str) -> list[str]:
+    return [f"{value:{how}}" if np.isfinite(value) else "not known" for value in values]

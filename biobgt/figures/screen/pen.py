@@ -676,7 +676,7 @@ def packed(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [packed(one) for one in value]
     if not isinstance(value, np.ndarray):
-        return value
+        return value.item() if isinstance(value, np.generic) else value
     if value.dtype.name == "int64" and (not value.size or np.abs(value).max() < 2**31):
         value = value.astype(np.int32)
     if value.dtype.name not in _TYPED:

@@ -1,0 +1,71 @@
+"""Explore, the difference of two groups of the cohort: region by region in the brain, as effects, person by person."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from biobgt.base.errors import InputError
+from biobgt.data.cohort import FEWEST_COMPARED
+from biobgt.figures.attention_groups import attention_blocks, attention_difference
+from biobgt.figures.groups import group_difference_brain, group_differences, people
+from biobgt.figures.screen import linked
+from biobgt.groups.compare import HUBS, ComparisonOptions, comparable_groups
+from linked.component import Send
+from views.explore.controls import Control
+from views.explore.screen import Screen, Shown
+from views.shared.widgets import input_errors_shown
+
+
+class DifferenceScreen(Screen):
+    """The linked screen of two groups of the cohort."""
+
+    tiles: ClassVar[Mapping[str, Mapping[str, Shown]]] = {
+        "explore_difference_brain": {
+            "hubs": Shown("Difference in every region", group_difference_brain, asks=("effect",))
+        },
+        "explore_difference_matrix": {
+            "attention": Shown("Attention, in the model's groups", attention_difference, asks=("order",)),
+            "blocks": Shown("Attention between modules, in the model's groups", attention_blocks),
+        },
+        "explore_difference_curves": {"effects": Shown("Clearest differences", group_differences)},
+    }
+
+    def own_controls(self) -> list[Control]:
+        """The two groups, and in what they are compared."""
+        return [
+            *(Control.of(self.view, ComparisonOptions, name) for name in ("first", "second")),
+            Control.of(self.view, people.takes, "gamma", "γ (1/mean(λ))"),
+        ]
+
+    def options(self, shown: Shown) -> Any:
+        """The options of a tile's figure: the hub measure is the one that people are shown in."""
+        if shown.figure.of_model:
+            return super().options(shown)
+        self._check()
+        fixed = {"of": HUBS, "measure": self.people_options().measure}
+        return self.view.options(shown.figure.takes, **fixed)
+
+    def _check(self) -> None:
+        """Refuse what cannot be compared."""
+        options, known = self.view.options(ComparisonOptions), comparable_groups(self.view.cohort)
+        if len(known) < 2:
+            raise InputError(
+                f"Two groups of at least {FEWEST_COMPARED} people each are needed. Set groups on the page Subjects."
+            )
+        if options.first == options.second:
+            raise InputError("Choose two different groups.")
+        if not self.measured_all:
+            raise InputError("Not all subjects are measured yet.")
+
+    def show(self) -> None:
+        """Show the screen; subjects are measured first."""
+        self.measured_all = self.measure_people()
+        super().show()
+
+    def send_rest(self, send: Send) -> None:
+        """Send what is known of regions, and people."""
+        with input_errors_shown():
+            self._check()
+            options = self.view.options(ComparisonOptions, of=HUBS, measure=self.people_options().measure)
+            send("facts", self.kept("difference", self.measured, linked.difference_facts, options))
+        with input_errors_shown():
+            self.send_people(send)

@@ -1,0 +1,207 @@
+"""The linked screen of a view: what all its modes share, from the frame around the tiles to what was chosen on it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import streamlit as st
+
+from biobgt.base.errors import InputError
+from biobgt.base.kept import Key
+from biobgt.base.options import Plain
+from biobgt.figures.groups import people
+from biobgt.figures.register import Figure
+from biobgt.figures.screen import linked
+from biobgt.groups.features import regional_hubs
+from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
+from biobgt.results.measured import Measured
+from linked.component import Send, show_screen
+from session.view import REGION, SUBJECT, PageOptions, View, for_widget, measured_model
+from views.explore.controls import Control, mode_control, model_control
+from views.shared.figures import add_to_export, figure_request
+from views.shared.widgets import measure_all
+
+PEOPLE = "people"
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What a tile can show: a figure, the options that are not the user's choice there, and those to choose in it."""
+
+    title: str
+    figure: Figure[Any]
+    fixed: Mapping[str, Plain] = field(default_factory=dict)
+    asks: Sequence[str] = ()
+
+
+class Screen:
+    """The linked screen of one view, in one of its modes.
+
+    Attributes
+    ----------
+    tiles : mapping of str to mapping of str to Shown
+        By the option that says what a tile shows, and its choices; a tile with one choice has no option.
+    """
+
+    tiles: ClassVar[Mapping[str, Mapping[str, Shown]]]
+    with_people: ClassVar[bool] = True
+
+    def __init__(self, view: View) -> None:
+        self.view, self.measured = view, view.measured
+        chosen = view.options(PageOptions)
+        self.name = f"explore_{chosen.explore_mode}"
+        self.shown = {
+            name: choices[getattr(chosen, name)] if len(choices) > 1 else next(iter(choices.values()))
+            for name, choices in self.tiles.items()
+        }
+        self.heads = [mode_control(view), model_control(view)]
+        self.controls = self.own_controls()
+        self.asked = {name: self._asked(shown.figure, shown.asks) for name, shown in self.shown.items()}
+        self.asked[PEOPLE] = self._asked(people, ("measure",))
+
+    # What each mode says of itself.
+
+    def own_controls(self) -> list[Control]:
+        """What can be chosen beside the mode and the model."""
+        raise NotImplementedError
+
+    def send_rest(self, send: Send) -> None:
+        """Send what tiles need to follow γ and the cursor, which takes longer than the tiles."""
+        raise NotImplementedError
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Names of the regions that tiles share."""
+        return self.view.atlas.regions
+
+    @property
+    def simulated(self) -> bool:
+        """Whether anybody in sight is."""
+        return self.view.subject.simulated or self.view.cohort.simulated
+
+    def about_people(self) -> dict[str, Any]:
+        """What the frame says of subjects before and after this one."""
+        return {}
+
+    def options(self, shown: Shown) -> Any:
+        """The options of a tile's figure, as the user chose them."""
+        return self.view.options(shown.figure.takes, **shown.fixed)
+
+    def drawn_options(self, shown: Shown) -> Any:
+        """The same as the browser first has them."""
+        return self.options(shown)
+
+    def source(self, figure: Figure[Any]) -> Measured:
+        """Of what a figure is drawn."""
+        if not figure.of_model:
+            return self.measured
+        if self.view.model_shown is None:
+            raise InputError("No trained model is installed. Train one with biobgt train.")
+        return measured_model(self.view.model_shown)
+
+    # The same in all modes.
+
+    def show(self) -> None:
+        """Show tiles first, and then what they need to follow γ and the cursor."""
+        region = st.session_state.get(REGION, "")
+        frame = {
+            "tiles": [*self.tiles, *([PEOPLE] if self.with_people else [])],
+            "regions": list(self.regions),
+            "pinned": [self.regions.index(region)] if region in self.regions else [],
+            "heads": [control.contents for control in self.heads],
+            "controls": [control.contents for control in self.controls],
+            "steps": {},
+            "simulated": self.simulated,
+            "hint": "Point at a region in any picture; click to keep it.",
+            **self.about_people(),
+        }
+        with show_screen(self.name, frame, on_said_change=self.hear) as send:
+            for name, shown in self.shown.items():
+                send(name, {**self._head(name, shown), **self._tile(shown)})
+            self.send_rest(send)
+
+    def _head(self, name: str, shown: Shown) -> dict[str, Any]:
+        choices = list(self.tiles[name].values())
+        titles = [self.measured.kind.named(one.title) for one in choices]
+        head = {"choices": titles, "value": choices.index(shown)} if len(choices) > 1 else {"title": titles[0]}
+        return {**head, **self._asks(name)}
+
+    def _asked(self, figure: Figure[Any], names: Sequence[str]) -> list[Control]:
+        return [Control.of(self.view, figure.takes, name) for name in names]
+
+    def _asks(self, name: str) -> dict[str, Any]:
+        """What is to be chosen in a tile, beside what it shows."""
+        return {"asks": [control.contents for control in self.asked[name]]}
+
+    def kept(self, name: str, source: Measured, make: Callable[..., Any], *about: Any) -> Any:
+        """Make once for all visits what is shown; some of it depends on who is in which group."""
+        whose = (self.view.subject.id, self.view.settings, self.view.loaded.people) if source.one else ()
+        return source.keep(Key(f"explore_{name}", (whose, about), most=64), lambda: make(source, *about))
+
+    def _tile(self, shown: Shown) -> dict[str, Any]:
+        """A tile's figure, or why there is none."""
+        try:
+            return self.kept("tile", self.source(shown.figure), drawn, shown.figure, self.drawn_options(shown))
+        except InputError as error:
+            return {"note": str(error)}
+
+    def people_options(self) -> Any:
+        """In what people are shown, of the first region."""
+        return self.view.options(people.takes, region=self.view.atlas.regions[0])
+
+    def measure_people(self) -> bool:
+        """Measure all subjects in what people are shown, or offer to; true when all are."""
+        options = self.people_options()
+        about = HUB_MEASURES[options.measure].in_words_of(self.measured.kind)
+        return measure_all(
+            regional_hubs,
+            [
+                (self.measured.of(name), options.part(EntanglementOptions), options.measure)
+                for name in self.view.cohort.ids
+            ],
+            key=f"people_{options.measure}",
+            start=f"Measure {about.title} in all subjects",
+            doing="Subject",
+            automatic=not about.depends_on_gamma,
+        )
+
+    def send_people(self, send: Send) -> None:
+        """Send one dot per subject, once all of them are measured."""
+        options, regions = self.people_options(), self.view.atlas.regions
+        head = {"title": people.name, **self._asks(PEOPLE)}
+        if not self.measure_people():
+            about = HUB_MEASURES[options.measure].in_words_of(self.measured.kind)
+            send(PEOPLE, {**head, "note": f"{about.heading} is not measured in all subjects yet."})
+            return
+        send(PEOPLE, {**head, **self.kept("tile", self.measured, drawn, people, options)})
+        steps = self.kept("people", self.measured, steps_of, people, options, "region", tuple(regions))
+        send("people_region", {"of": PEOPLE, "by": "region", "steps": steps})
+
+    def hear(self) -> None:
+        """Take what the user chose on the screen; the run that follows shows it."""
+        said = st.session_state[self.name].said or {}
+        if "pinned" in said:
+            st.session_state[REGION] = self.regions[said["pinned"][-1]] if said["pinned"] else ""
+        of_tiles = [control for controls in self.asked.values() for control in controls]
+        known = {control.name: control.values for control in (*self.heads, *self.controls, *of_tiles)}
+        known |= {name: tuple(choices) for name, choices in self.tiles.items()}
+        for name, place in said.get("choices", {}).items():
+            st.session_state[name] = for_widget(known[name][place])
+        if said.get("person") in self.view.cohort.ids:
+            st.session_state[SUBJECT] = said["person"]
+        if said.get("export") == PEOPLE:
+            add_to_export(figure_request(self.view, people, self.view.options(people.takes)))
+        elif said.get("export") in self.shown:
+            shown = self.shown[said["export"]]
+            source = self.source(shown.figure) if shown.figure.of_model else None
+            add_to_export(figure_request(self.view, shown.figure, self.options(shown), source))
+
+
+def drawn(measured: Measured, figure: Figure[Any], options: Any) -> dict[str, Any]:
+    """A figure as a tile."""
+    return linked.tile_contents(figure(measured, options))
+
+
+def steps_of(measured: Measured, figure: Figure[Any], options: Any, name: str, steps: tuple[Any, ...]) -> Any:
+    """What each step of one option changes in it."""
+    return linked.steps_of(figure, measured, options, name, steps)

@@ -1,0 +1,121 @@
+"""Explore, one subject: brain, matrix and curves, which follow γ in the browser, beside the people of the cohort."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from biobgt.base.errors import InputError
+from biobgt.figures import attention
+from biobgt.figures.connectivity import connectivity_heatmap
+from biobgt.figures.hubs import gamma_sweep, hub_brain, hub_curves, hub_scatter
+from biobgt.figures.modules import module_brain, module_heatmap, role_map
+from biobgt.figures.screen import linked
+from biobgt.hubs import resolvents as cost
+from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES, NE, EntanglementOptions, HubOptions
+from biobgt.model.attention import group_beside
+from biobgt.modules.measures import NamedModuleOptions
+from linked.component import Send
+from session.view import View
+from views.explore.controls import Control, threshold_control
+from views.explore.screen import Screen, Shown, steps_of
+from views.shared.widgets import input_errors_shown
+
+
+def _follows_gamma(shown: Shown) -> bool:
+    """Whether γ changes it."""
+    about = HUB_MEASURES.get(str(shown.fixed.get("measure", NE)))
+    return (
+        issubclass(shown.figure.takes, EntanglementOptions)
+        and about is not None
+        and (shown.figure is not hub_brain or about.depends_on_gamma)
+    )
+
+
+class SubjectScreen(Screen):
+    """The linked screen of one subject."""
+
+    tiles: ClassVar[Mapping[str, Mapping[str, Shown]]] = {
+        "explore_brain": {
+            **{key: Shown(f"Hubs by {one.short}", hub_brain, {"measure": key}) for key, one in HUB_MEASURES.items()},
+            "modules": Shown("Modules", module_brain),
+        },
+        "explore_matrix": {
+            "connectivity": Shown("Connectivity", connectivity_heatmap, {"matrix": "connectivity"}, ("order",)),
+            "graph": Shown("Brain graph", connectivity_heatmap, {"matrix": "graph"}, ("order",)),
+            "modules": Shown("Connectivity by module", module_heatmap),
+            "attention": Shown("Attention", attention.subject_attention, asks=("order",)),
+        },
+        "explore_curves": {
+            "curves": Shown("Hub curves", hub_curves, {"region": ""}, ("order", "n_random")),
+            **{
+                key: Shown(f"NE against {HUB_MEASURES[key].short}", hub_scatter, {"region": "", "measure": key})
+                for key in COMPARED
+                if key != NE
+            },
+            "sweep": Shown("Agreement over γ", gamma_sweep),
+            "roles": Shown("Roles in modules", role_map),
+        },
+    }
+
+    def __init__(self, view: View) -> None:
+        self.hubs = view.options(HubOptions)
+        # Where the browser can have every γ, tiles are drawn at the same one whatever is chosen, and not sent again.
+        self.live = view.atlas.n_regions <= cost.STEPS_ABOVE and self.hubs.gamma in GAMMAS
+        self.drawn_at = HubOptions().gamma if self.live else self.hubs.gamma
+        super().__init__(view)
+
+    def own_controls(self) -> list[Control]:
+        """What several tiles depend on."""
+        return [
+            Control.of(self.view, HubOptions, "gamma", "γ (1/mean(λ))", live=self.live),
+            *threshold_control(self.view),
+            Control.of(self.view, HubOptions, "perturbation"),
+            Control.of(self.view, NamedModuleOptions, "resolution"),
+        ]
+
+    def about_people(self) -> dict[str, Any]:
+        """The subjects before and after this one, and the γ that is shown."""
+        ids = self.view.cohort.ids
+        own = ids.index(self.view.subject.id)
+        return {
+            "people": [ids[own - 1] if own else "", ids[own], ids[own + 1] if own + 1 < len(ids) else ""],
+            "steps": {"gamma": GAMMAS.index(self.hubs.gamma)} if self.live else {},
+        }
+
+    def options(self, shown: Shown, **fixed: Any) -> Any:
+        """The options of a tile's figure, as the user chose them."""
+        if shown.figure is attention.subject_attention:
+            model = self.view.chosen_model
+            if model is None:
+                raise InputError(f"No installed model was trained on {self.view.atlas.title}: see the page Models.")
+            if said := model.refusal(self.view.cohort):
+                raise InputError(said)
+            beside = group_beside(self.view.subject.group, model.group_names)
+            fixed = {"model": model.name, "model_sha256": model.sha256, "group": beside, **fixed}
+        return self.view.options(shown.figure.takes, **shown.fixed, **fixed)
+
+    def drawn_options(self, shown: Shown) -> Any:
+        """The same as the browser first has them: at one γ."""
+        return self.options(shown, **({"gamma": self.drawn_at} if _follows_gamma(shown) else {}))
+
+    def send_rest(self, send: Send) -> None:
+        """Send connections, facts and people, and what every γ changes."""
+        send("connections", self.kept("connections", self.measured, linked.strongest_connections))
+        send("facts", self._facts(linked.region_facts))
+        with input_errors_shown():
+            self.send_people(send)
+        if self.live:
+            self._send_steps(send)
+
+    def _facts(self, make: Callable[..., Any]) -> Any:
+        options = replace(self.hubs, gamma=self.drawn_at)
+        return self.kept(make.__name__, self.measured, make, options, self.view.options(NamedModuleOptions))
+
+    def _send_steps(self, send: Send) -> None:
+        """Send what every γ changes, tile by tile."""
+        for name, shown in self.shown.items():
+            if _follows_gamma(shown) and shown.figure is not gamma_sweep:
+                options = self.drawn_options(shown)
+                steps = self.kept("steps", self.measured, steps_of, shown.figure, options, "gamma", GAMMAS)
+                send(f"{name}_gamma", {"of": name, "by": "gamma", "steps": steps})
+        send("facts_gamma", {"of": "facts", "by": "gamma", "steps": self._facts(linked.fact_steps)})
