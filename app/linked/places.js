@@ -12,8 +12,10 @@ class PlacesOnAxes {
     this.plot = plot;
     this.points = new Map(); // region -> [trace, number of the point] pairs
     this.maps = []; // traces of matrices, with where each region is
+    this.chords = []; // traces of chords, with the regions that each joins
     plot._fullData.forEach((trace) => {
       const rows = trace.meta?.regions;
+      if (trace.meta?.chords) this.chords.push({ trace, ends: trace.meta.chords });
       if (trace.type === "heatmap" && rows) {
         const ids = Array.from(rows);
         this.maps.push({ trace, ids, at: new Map(ids.map((region, place) => [region, place])) });
@@ -50,12 +52,27 @@ class PlacesOnAxes {
       const x = xa._offset + xa.c2p(place);
       shapes.push({ kind: "line", x1: x, x2: x, y1: ya._offset, y2: ya._offset + ya._length });
     }
+    shapes.push(...this.chordsOf(region));
     for (const [trace, i] of this.points.get(region) ?? []) {
       const [xa, ya] = [axis(layout, trace.xaxis), axis(layout, trace.yaxis)];
       const [cx, cy] = [xa._offset + xa.d2p(trace.x[i]), ya._offset + ya.d2p(trace.y[i])];
       if (Number.isFinite(cx) && Number.isFinite(cy)) shapes.push({ kind: "circle", cx, cy, r: 6 });
     }
     return shapes;
+  }
+
+  /** The chords of a region; in a trace all have as many points, with a gap behind each. */
+  chordsOf(region) {
+    return this.chords.flatMap(({ trace, ends }) => {
+      const [xa, ya] = [trace.xaxis, trace.yaxis].map((name) => axis(this.plot._fullLayout, name));
+      const long = trace.x.length / ends.length;
+      return ends.flatMap((pair, i) => {
+        if (!pair.includes(region)) return [];
+        const points = Array.from({ length: long - 1 }, (_, j) => i * long + j);
+        const at = points.map((j) => `${xa._offset + xa.d2p(trace.x[j])},${ya._offset + ya.d2p(trace.y[j])}`);
+        return [{ kind: "polyline", points: at.join(" ") }];
+      });
+    });
   }
 }
 

@@ -117,7 +117,7 @@ class PageOptions(Options):
         link="explore_mode",
     )
     explore_brain: str = _tile_option(*HUB_MEASURES, "modules", title="Brain")
-    explore_matrix: str = _tile_option("connectivity", "graph", "modules", "attention", title="Matrix")
+    explore_matrix: str = _tile_option("connectivity", "graph", "modules", "attention", "connectogram", title="Matrix")
     explore_curves: str = _tile_option(
         "curves", *(key for key in COMPARED if key != NE), "sweep", "roles", title="Curves"
     )

@@ -10,6 +10,7 @@ BLACKISH, DARK_GREY, CHARCOAL = "#111111", "#3C3C3C", "#444444"
 LINE_GREY, PALE_GREY = "#7A868C", "#9AA5AB"
 # Scales of colours, safe for the colour-blind: of amounts, and about zero (white; red is above it, blue below).
 SEQUENTIAL, DIVERGING = "Viridis", "RdBu_r"
+POSITIVE, NEGATIVE = "#B2182B", "#2166AC"  # of that about zero, where there are two colours and no scale
 # Okabe and Ito's colours, safe for the colour-blind, with Tol's wine for their black, which a dark page would swallow;
 # modules past the eighth start over with another symbol.
 MODULE_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION, YELLOW, WINE)

@@ -484,6 +484,122 @@ class Surroundings(Mark):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class Chords(Mark):
+    """Regions round a ring, and connections between them as chords that bend towards the middle.
+
+    Its panel's axes are hidden: the ring has the radius 1. ``ids`` are those of the regions, in their order round the
+    ring, clockwise from the top.
+
+    Attributes
+    ----------
+    names : sequence of str, length n_regions
+        In the same order.
+    order : RegionOrder
+        Blocks are arcs, parted by gaps and named.
+    colours : sequence of str
+        Of the blocks; of all regions where there is none.
+    pairs : ndarray of int, shape (n_chords, 2)
+        Places of both ends on the ring.
+    weights : ndarray, shape (n_chords,)
+        The stronger the thicker.
+    signs : mapping of int to (str, str)
+        Name and colour of positive (1) and of negative (-1) chords; these are dashed on paper.
+    """
+
+    names: Sequence[str]
+    order: RegionOrder
+    colours: Sequence[str]
+    pairs: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    signs: Mapping[int, tuple[str, str]]
+
+    @property
+    def _gap(self) -> float:
+        """Between two blocks, in regions."""
+        n_blocks = len(self.order.blocks)
+        return _GAP_SHARE * len(self.names) / n_blocks if n_blocks > 1 else 0.0
+
+    @property
+    def _step(self) -> float:
+        """The angle that a region takes."""
+        return 2 * np.pi / (len(self.names) + self._gap * len(self.order.blocks))
+
+    @property
+    def angles(self) -> NDArray[np.float64]:
+        """Of every region, clockwise from the top."""
+        sizes = [end - start for _, start, end in self.order.blocks] or [len(self.names)]
+        passed = np.repeat((np.arange(len(sizes)) + 0.5) * self._gap, sizes)
+        return np.asarray(self._step * (np.arange(len(self.names)) + 0.5 + passed), dtype=np.float64)
+
+    @property
+    def places(self) -> NDArray[np.float64]:
+        """Of every region, shape (n_regions, 2)."""
+        return round_circle(self.angles)
+
+    @property
+    def arcs(self) -> list[tuple[str, str, NDArray[np.float64]]]:
+        """Name and colour of each block, and the angles along its arc."""
+        angles, half = self.angles, self._step / 2
+        blocks = self.order.blocks or (("", 0, len(self.names)),)
+        ends = [(angles[start] - half, angles[end - 1] + half) for _, start, end in blocks]
+        along = [np.linspace(first, last, 2 + int(40 * (last - first))) for first, last in ends]
+        return [(name, colour, arc) for (name, _, _), colour, arc in zip(blocks, self.colours, along, strict=True)]
+
+    def labels(self, line: float) -> list[tuple[str, NDArray[np.float64]]]:
+        """The name of each block, and both ends of a line from its arc to where the name begins.
+
+        Parameters
+        ----------
+        line : float
+            Height of a line of text, in radii: names on one side are moved apart.
+        """
+        from scipy.optimize import isotonic_regression
+
+        middles = [(name, float(arc.mean())) for name, _, arc in self.arcs if name]
+        sides = [one for one in middles if one[1] < np.pi], [one for one in middles if one[1] >= np.pi][::-1]
+        found = []
+        for sign, own in zip((1, -1), sides, strict=True):  # each from the top down
+            ends = round_circle([angle for _, angle in own], NAMES_AT)
+            steps = line * np.arange(len(own))
+            ys = -steps - isotonic_regression(-ends[:, 1] - steps).x if own else []
+            for (name, angle), (x, _), y in zip(own, ends, ys, strict=True):
+                aside = max(abs(x), np.sqrt(max(NAMES_AT**2 - y**2, 0.0)))
+                found.append((name, np.array([round_circle(angle, ARC_AT), (sign * aside, y)])))
+        return found
+
+    @property
+    def curves(self) -> NDArray[np.float64]:
+        """Points along every chord, shape (n_chords, n_points, 2): the farther its ends, the nearer to the middle."""
+        first, last = self.places[self.pairs[:, 0]], self.places[self.pairs[:, 1]]
+        near = np.clip(np.linalg.norm(first - last, axis=1) / 2, 0, 1)[:, None]
+        middle = (first + last) / 2 * (1 - near) * _BEND
+        t = np.linspace(0, 1, CHORD_POINTS)[None, :, None]
+        curves: NDArray[np.float64] = (
+            (1 - t) ** 2 * first[:, None] + 2 * t * (1 - t) * middle[:, None] + t**2 * last[:, None]
+        )
+        return curves
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """How far the strength of every chord is from the weakest to the strongest; of chords all alike, 1."""
+        strengths = np.abs(self.weights)
+        low, high = strengths.min(initial=np.inf), strengths.max(initial=0.0)
+        shares: NDArray[np.float64] = (strengths - low) / (high - low) if high > low else np.ones(len(strengths))
+        return shares
+
+
+def round_circle(angles: ArrayLike, radius: float = 1.0) -> NDArray[np.float64]:
+    """Places on a circle, shape (n, 2), of angles that run clockwise from the top."""
+    around = np.asarray(angles, dtype=np.float64)
+    found: NDArray[np.float64] = radius * np.stack([np.sin(around), np.cos(around)], axis=-1)
+    return found
+
+
+CHORD_POINTS, ARC_AT, NAMES_AT = 17, 1.07, 1.14  # along a chord; where arcs and names are, in radii
+_GAP_SHARE, _BEND = 0.08, 0.6  # of the ring, for all gaps; how far chords keep from the middle
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Flow(Mark):
     """Two divisions of the same regions, and how many go from each part of the one to each of the other.
 

@@ -73,7 +73,10 @@ class Figure(Generic[_Options]):
         return self.draw(measured, options)
 
 
-_FAMILIES = (*("attention", "attention_groups", "connectivity", "groups", "hubs", "models", "modules", "why_region"),)
+_FAMILIES = (
+    *("attention", "attention_groups", "connectivity", "connectogram", "groups", "hubs", "models", "modules"),
+    "why_region",
+)
 _FIGURES: Registry[Figure[Any]] = Registry("figure")
 
 

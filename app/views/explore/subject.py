@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from biobgt.base.errors import InputError
 from biobgt.figures import attention
 from biobgt.figures.connectivity import connectivity_heatmap
+from biobgt.figures.connectogram import connectogram
 from biobgt.figures.hubs import gamma_sweep, hub_brain, hub_curves, hub_scatter
 from biobgt.figures.modules import module_brain, module_heatmap, role_map
 from biobgt.figures.screen import linked
@@ -44,6 +45,7 @@ class SubjectScreen(Screen):
             "graph": Shown("Brain graph", connectivity_heatmap, {"matrix": "graph"}, ("order",)),
             "modules": Shown("Connectivity by module", module_heatmap),
             "attention": Shown("Attention", attention.subject_attention, asks=("order",)),
+            "connectogram": Shown("Connectogram", connectogram, asks=("connections", "order")),
         },
         "explore_curves": {
             "curves": Shown("Hub curves", hub_curves, {"region": ""}, ("order", "n_random")),

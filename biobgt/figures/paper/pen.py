@@ -609,6 +609,43 @@ def _shortened(name: str, room: float, style: PaperStyle) -> str:
     return shown
 
 
+_RING_MM, _ARC_POINTS = 45.0, 3.5  # from the middle to the names, at most; and how thick its arcs are, in points
+
+
+def _chords(mark: draw.Chords, axes: Axes, panel: draw.Panel, sheet: _Sheet) -> None:
+    """Chords in a ring; names of its arcs stand beside it, and the ring takes the width that they leave."""
+    style = sheet.style
+    axes.set_axis_off()
+    line = line_height(style.tick_size) / POINTS_PER_MM
+    longest = max((text_width(name, style.tick_size, style) for name, _, _ in mark.arcs), default=0) / POINTS_PER_MM
+    width = axes.get_position().width * style.width_mm
+    radius = max(min(_RING_MM, width / 2 - longest - 1) / draw.NAMES_AT, _NARROWEST_MM)
+    sheet.panel_mm = 2 * draw.NAMES_AT * radius + line
+    _fit_height(sheet.figure, [axes], style, panel_mm=sheet.panel_mm)
+    high = axes.get_position().height * sheet.figure.get_figheight() * MM_PER_INCH
+    radius = min(radius, (high - line) / 2 / draw.NAMES_AT)
+    # From here on the axes count in radii.
+    axes.set(xlim=(-width / 2 / radius, width / 2 / radius), ylim=(-high / 2 / radius, high / 2 / radius))
+    axes.set_aspect("equal")
+    for sign, (name, colour) in mark.signs.items():
+        chosen = np.sign(mark.weights) == sign
+        if chosen.any():
+            look: dict[str, Any] = {"colors": style.colour(colour), "alpha": 0.6, "capstyle": "butt"}
+            widths = (_THIN + mark.shares[chosen] * (_THICKEST - _THIN)).tolist()
+            dash = "-" if sign > 0 else (0, (2, 1))
+            lines = LineCollection(list(mark.curves[chosen]), linewidths=widths, linestyles=[dash], label=name, **look)
+            axes.add_collection(lines, autolim=False)
+    arcs = [draw.round_circle(arc, draw.ARC_AT) for _, _, arc in mark.arcs]
+    colours = [style.colour(colour) for _, colour, _ in mark.arcs]
+    axes.add_collection(LineCollection(arcs, colors=colours, linewidths=_ARC_POINTS, capstyle="butt"), autolim=False)
+    axes.scatter(mark.places[:, 0], mark.places[:, 1], s=1.5, c=LINE_GREY, linewidths=0, zorder=3)
+    for name, ends in mark.labels(line / radius):
+        axes.plot(*ends.T, color=LINE_GREY, linewidth=0.4, clip_on=False)
+        shift: dict[str, Any] = {"xytext": (1.5 if ends[1, 0] > 0 else -1.5, 0), "textcoords": "offset points"}
+        shift |= {"ha": "left" if ends[1, 0] > 0 else "right", "va": "center", "fontsize": style.tick_size}
+        axes.annotate(name, ends[1], **shift)
+
+
 _NODE_WIDTH = 0.04  # of the diagram's width
 _FLOWS_MM = 30.0  # of all ribbons together, one below the other
 _BETWEEN_MM = 1.0  # two nodes, and two names
@@ -679,4 +716,5 @@ _PENS: Mapping[type[draw.Mark], Callable[[Any, Axes, draw.Panel, _Sheet], None]]
     draw.Rule: _rule,
     draw.Surroundings: _surroundings,
     draw.Flow: _flow,
+    draw.Chords: _chords,
 }

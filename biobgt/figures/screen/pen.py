@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biobgt.base.colours import BLACKISH, PALE_GREY, ink_on
+from biobgt.base.colours import BLACKISH, LINE_GREY, PALE_GREY, ink_on
 from biobgt.base.wording import power_of_ten
 from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
@@ -512,6 +512,37 @@ def _block_shapes(panel: draw.Panel, at: _Place) -> list[Dictionary]:
     ]
 
 
+_CHORD_WIDTHS, _ARC_WIDTH, _LABEL_LINE = (0.8, 1.6, 2.6, 4.0), 7, 0.13  # px; and of a name, in radii
+
+
+def _chords(mark: draw.Chords, at: _Place, sheet: _Sheet) -> None:
+    """Chords below the ring of regions; a trace has one width and one colour, and tells which regions it joins."""
+    curves, n_widths, ids = mark.curves, len(_CHORD_WIDTHS), np.asarray(mark.ids)
+    steps = np.clip((mark.shares * n_widths).astype(int), 0, n_widths - 1)
+    for sign, (name, colour) in mark.signs.items():
+        for step in np.unique(steps[np.sign(mark.weights) == sign]):
+            chosen = (np.sign(mark.weights) == sign) & (steps == step)
+            x, y = np.pad(curves[chosen], ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2).T
+            look = {"mode": "lines", "line": {"color": colour, "width": _CHORD_WIDTHS[step]}, "opacity": 0.55}
+            ends = {"meta": {"chords": ids[mark.pairs[chosen]].tolist()}, "legendgroup": name}
+            sheet.trace(draw.Mark(name=name), at, x=x, y=y, **look, **ends)
+    for _, colour, arc in mark.arcs:
+        x, y = draw.round_circle(arc, draw.ARC_AT).T
+        sheet.trace(draw.Mark(), at, x=x, y=y, mode="lines", line={"color": colour, "width": _ARC_WIDTH})
+    x, y = mark.places.T
+    look = {"mode": "markers", "marker": {"color": LINE_GREY, "size": 3}}
+    sheet.trace(replace(mark, texts=mark.texts or mark.names), at, x=x, y=y, **look)
+    for name, ((x0, y0), (x1, y1)) in mark.labels(_LABEL_LINE):
+        ends = {"xref": f"x{at.suffix}", "yref": f"y{at.suffix}", "x0": x0, "y0": y0, "x1": x1, "y1": y1}
+        sheet.shapes.append({"type": "line", **ends, "line": _DIVIDER})
+        side = {"xanchor": "left", "xshift": 2} if x1 > 0 else {"xanchor": "right", "xshift": -2}
+        place = {"xref": f"x{at.suffix}", "yref": f"y{at.suffix}", "x": x1, "y": y1, "showarrow": False}
+        sheet.notes.append({**place, **side, "yanchor": "middle", "text": _plain(name), "font": {"size": 11}})
+    round_one = {"visible": False, "fixedrange": True, "range": [-1.25, 1.25]}
+    square = {"scaleanchor": f"x{at.suffix}", "scaleratio": 1}
+    sheet.around.update({f"xaxis{at.suffix}": round_one, f"yaxis{at.suffix}": round_one | square})
+
+
 _LONGEST_NAME = 21
 _WIDTHS = (0.6, 1.4, 2.4, 3.6, 5.0)  # px, of connections, by steps of their weight
 
@@ -626,6 +657,7 @@ _PENS: Mapping[type[draw.Mark], Callable[[Any, _Place, _Sheet], None]] = {
     draw.Rule: _rule,
     draw.Surroundings: _surroundings,
     draw.Flow: _flow,
+    draw.Chords: _chords,
 }
 
 
