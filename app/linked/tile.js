@@ -32,6 +32,7 @@ export class Tile {
     this.over.setAttribute("aria-hidden", "true");
     screen.grid.append(this.box);
     this.applied = new Map(); // by what it depends on, the changes that are shown
+    this.followPointer();
   }
 
   close() {
@@ -45,13 +46,14 @@ export class Tile {
     this.applied.clear();
     this.makeHead(data);
     if (data.note) {
-      this.caption.textContent = data.note;
-      this.places = null;
+      this.caption.textContent = "";
+      [this.places, this.inBrain] = [null, false];
       window.Plotly.purge(this.plot);
-      this.plot.replaceChildren();
+      this.plot.replaceChildren(element("p", "linked-note", data.note));
       this.listening = false;
       return;
     }
+    if (!this.listening) this.plot.replaceChildren(); // what was said in its place
     await this.draw();
     if (!this.listening) this.listen();
   }
@@ -147,25 +149,29 @@ export class Tile {
       const found = (event?.points ?? []).map((point) => this.places.regionAt(point)).filter((region) => region >= 0);
       if (found.length) this.screen.collect(found);
     });
+    this.plot.on("plotly_click", ({ points: [point], event }) => {
+      const person = point.fullData.meta?.people?.[point.pointNumber];
+      if (person !== undefined) this.screen.tell({ person });
+      else this.screen.pin(this.places.regionAt(point), event.shiftKey);
+    });
+    for (const name of ["plotly_relayouting", "plotly_relayout"])
+      this.plot.on(name, () => this.light(this.screen.lit, this.screen.pinned));
+  }
+
+  /** In a brain, plotly tells neither of the region under the pointer nor of a click. */
+  followPointer() {
     this.plot.addEventListener("pointermove", ({ clientX, clientY, buttons }) => {
       if (!this.inBrain || buttons) return;
       const { left, top } = this.plot.getBoundingClientRect();
       this.screen.hover(this.places.regionUnder(clientX - left, clientY - top));
     });
     this.plot.addEventListener("pointerleave", () => { if (this.inBrain) this.screen.hover(-1); });
-    this.plot.on("plotly_click", ({ points: [point], event }) => {
-      const person = point.fullData.meta?.people?.[point.pointNumber];
-      if (person !== undefined) this.screen.tell({ person });
-      else this.screen.pin(this.places.regionAt(point), event.shiftKey);
-    });
     let down = null; // in a brain, where a drag turns it
     this.plot.addEventListener("pointerdown", ({ clientX, clientY }) => { down = [clientX, clientY]; }, true);
     this.plot.addEventListener("pointerup", ({ clientX, clientY, shiftKey }) => {
       const still = down && Math.hypot(clientX - down[0], clientY - down[1]) < STILL;
       if (this.inBrain && still) this.screen.pin(this.screen.hovered, shiftKey);
     }, true);
-    for (const name of ["plotly_relayouting", "plotly_relayout"])
-      this.plot.on(name, () => this.light(this.screen.lit, this.screen.pinned));
   }
 
   /**

@@ -4,7 +4,6 @@ The parts of the page come in its order: the brain, the curves, the scatters, th
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -17,8 +16,7 @@ from biobgt.data.graph import ConnectivityKind
 from biobgt.figures import hubs as figures
 from biobgt.figures import why_region as why
 from biobgt.hubs import agreement, reliability
-from biobgt.hubs import resolvents as cost
-from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, NULL_SEEDS, EntanglementOptions, HubOptions, notes_on
+from biobgt.hubs.measures import HUB_MEASURES, NE, NULL_SEEDS, EntanglementOptions, HubOptions, notes_on
 from biobgt.hubs.region import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view
@@ -43,23 +41,8 @@ def _show_page() -> None:
     share = ("share",) if view.options(HubOptions).rule == "top" else ()
     widgets.ask_in_row(HubOptions, "perturbation", "gamma", "rule", *share, cohort=view.cohort)
     with input_errors_shown():
-        if _wants_hubs(view) and view.measured.graph().n_edges:
+        if widgets.wants_hubs(view) and view.measured.graph().n_edges:
             _show_hubs(view)
-
-
-def _wants_hubs(view: View) -> bool:
-    """Whether to measure the view's hubs: always for atlases of the usual size, else once the user has said so.
-
-    Asked once for all subjects of an atlas.
-    """
-    n_regions = view.atlas.n_regions
-    wanted = f"hubs_wanted_{view.loaded.key}_{n_regions}"
-    if n_regions <= cost.ASK_ABOVE or st.session_state.get(wanted, False):
-        return True
-    st.info(escape_markdown(cost.cost_sentence(n_regions)), icon=":material/hourglass_top:")
-    want = partial(st.session_state.update, {wanted: True})
-    st.button("Measure the hubs", key="measure_hubs", icon=":material/play_arrow:", on_click=want)
-    return False
 
 
 def _show_hubs(view: View) -> None:
@@ -98,7 +81,7 @@ def _show_hubs(view: View) -> None:
     _show_reliability(view, study)
     _show_table(view, measures, study)
     with over_gamma:  # filled last: with many regions it takes longest
-        whole = _measure_rest(view)
+        whole = widgets.measure_rest_of_hubs(view)
         if whole:
             _show_verdict(view)
             if over := figures.steady_over_gamma(others):
@@ -107,25 +90,6 @@ def _show_hubs(view: View) -> None:
     if whole:
         with in_detail:
             _show_why(view, region, strongest)
-
-
-def _measure_rest(view: View) -> bool:
-    """Measure all diffusion times and all measures, which shows how far it is and can be stopped; true when it is done.
-
-    With few regions nothing is measured here: whoever draws it has it at once.
-    """
-    if view.atlas.n_regions <= cost.STEPS_ABOVE:
-        return True
-    hubs = view.measured.hubs(view.options(EntanglementOptions).perturbation)
-    return widgets.work_through(
-        hubs.steps(GAMMAS),
-        hubs.measure,
-        hubs.has,
-        key="rest_of_hubs",
-        start="Measure NE at the other diffusion times, and the other measures",
-        doing="Measuring NE at the other diffusion times, then the other measures: step",
-        automatic=True,
-    )
 
 
 def _show_brain(view: View) -> None:

@@ -532,7 +532,7 @@ def people(measured: "Measured", options: _PeopleOptions) -> Drawing:
     )
 
 
-_NO_GROUP = "no group"
+_NO_GROUP = "in no group"
 
 
 def _beside(number: int) -> float:

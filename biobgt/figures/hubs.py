@@ -353,7 +353,7 @@ def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> draw.Regi
     atlas = measured.atlas
     draw.region_number(atlas, options.region)  # says so where there is no such region
     if by := _by_measure().get(options.order):
-        values = measured.hub_values(options, by.key)
+        values = measured.hub_table(options, (by.key,))[by.key].to_numpy()
         order = draw.order_by_value(values, lowest_first=by.low_in_hubs)
     else:
         order = draw.regions_in_order(atlas, options.order)

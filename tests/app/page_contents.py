@@ -97,3 +97,9 @@ def buttons(page: AppTest) -> set[str]:
 def in_atlas_order(page: AppTest) -> AppTest:
     """The page of attention with regions as the atlas lists them."""
     return page.selectbox(key="attention_order").select("atlas").run()
+
+
+def parts(page: AppTest) -> dict[str, Any]:
+    """What the linked screen of Explore was sent: the frame under its own name, and every part."""
+    sent = [json.loads(one.proto.json) for one in page.get("bidi_component")]
+    return {one.get("part", "frame"): one for one in sent}

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from page_contents import array, buttons, figure, traces, words
+from page_contents import array, buttons, figure, parts, traces, words
 from page_hands import N_REGIONS, bring, cohort_of, table_file, visit
 from streamlit.testing.v1 import AppTest
 
@@ -22,7 +22,7 @@ from biobgt.export import CohortRef, FigureRequest, cohort_sha256, making
 from biobgt.figures import attention
 from biobgt.hubs import agreement, region, table
 from biobgt.hubs.entanglement import Spectra
-from biobgt.hubs.measures import COMPARED, HUB_MEASURES
+from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
 from biobgt.model import pretrained
 from biobgt.model.pretrained import InstalledModel
@@ -250,6 +250,22 @@ def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypat
     assert len(done) == n_steps - len(COMPARED) + 1
     assert figure(page, "gamma_sweep")
     assert not {"rest_of_hubs_stop", "rest_of_hubs_start"} & buttons(page)
+
+
+def test_explore_has_every_gamma_of_many_regions_in_the_end(open_own, cohort, interrupt, monkeypatch) -> None:
+    monkeypatch.setattr("biobgt.hubs.resolvents.STEPS_ABOVE", N_REGIONS - 1)
+    interrupt(SubjectHubs, "measure", after=2)
+    page = open_own("explore", cohort)
+    shown = parts(page)
+    assert shown["explore_curves"]["figure"]  # the tiles are there
+    assert "facts_gamma" not in shown
+    assert shown["frame"]["steps"] == {}
+    page.button(key="rest_of_hubs_stop").click().run()
+    page.button(key="rest_of_hubs_start").click().run()
+    whole = parts(page)
+    assert len(whole["facts_gamma"]["steps"]) == len(GAMMAS)
+    assert whole["frame"]["steps"] == {"gamma": GAMMAS.index(0.5)}
+    assert whole["explore_curves"]["figure"] == shown["explore_curves"]["figure"]
 
 
 @pytest.mark.parametrize(

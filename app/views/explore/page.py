@@ -19,6 +19,7 @@ from views.shared.widgets import input_errors_shown
 _WHOLE_WINDOW = """<style>
 [data-testid="stMainBlockContainer"] {padding: 2.6rem 1rem 0 1rem; max-width: none}
 [class*="st-key-explore_"][class*="_parts"] {height: 0; overflow: hidden; position: absolute}
+:has(> .st-key-explore_work) {position: fixed; bottom: 4px; right: 16px; width: auto; max-width: 560px; z-index: 9}
 </style>"""
 _SCREENS: Mapping[str, type[Screen]] = {
     ONE_SUBJECT: SubjectScreen,

@@ -48,12 +48,14 @@ class Screen:
 
     def __init__(self, view: View) -> None:
         self.view, self.measured = view, view.measured
+        self.work = st.container(key="explore_work")  # in a corner, where work shows how far it is
         chosen = view.options(PageOptions)
         self.name = f"explore_{chosen.explore_mode}"
         self.shown = {
             name: choices[getattr(chosen, name)] if len(choices) > 1 else next(iter(choices.values()))
             for name, choices in self.tiles.items()
         }
+        self.drawn: list[str] = []  # the tiles that show their figure, and no note
         self.heads = [mode_control(view), model_control(view)]
         self.controls = self.own_controls()
         self.asked = {name: self._asked(shown.figure, shown.asks) for name, shown in self.shown.items()}
@@ -117,7 +119,9 @@ class Screen:
         }
         with show_screen(self.name, frame, on_said_change=self.hear) as send:
             for name, shown in self.shown.items():
-                send(name, {**self._head(name, shown), **self._tile(shown)})
+                tile = self._tile(shown)
+                self.drawn += [name] if "figure" in tile else []
+                send(name, {**self._head(name, shown), **tile})
             self.send_rest(send)
 
     def _head(self, name: str, shown: Shown) -> dict[str, Any]:
@@ -153,17 +157,16 @@ class Screen:
         """Measure all subjects in what people are shown, or offer to; true when all are."""
         options = self.people_options()
         about = HUB_MEASURES[options.measure].in_words_of(self.measured.kind)
-        return measure_all(
-            regional_hubs,
-            [
-                (self.measured.of(name), options.part(EntanglementOptions), options.measure)
-                for name in self.view.cohort.ids
-            ],
-            key=f"people_{options.measure}",
-            start=f"Measure {about.title} in all subjects",
-            doing="Subject",
-            automatic=not about.depends_on_gamma,
-        )
+        near = options.part(EntanglementOptions)
+        with self.work:
+            return measure_all(
+                regional_hubs,
+                [(self.measured.of(name), near, options.measure) for name in self.view.cohort.ids],
+                key=f"people_{options.measure}",
+                start=f"Measure {about.title} in all subjects",
+                doing="Subject",
+                automatic=not about.depends_on_gamma,
+            )
 
     def send_people(self, send: Send) -> None:
         """Send one dot per subject, once all of them are measured."""

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import streamlit as st
+
 from biobgt.base.errors import InputError
 from biobgt.figures import attention
 from biobgt.figures.connectivity import connectivity_heatmap
@@ -11,7 +13,6 @@ from biobgt.figures.connectogram import connectogram
 from biobgt.figures.hubs import gamma_sweep, hub_brain, hub_curves, hub_scatter
 from biobgt.figures.modules import module_brain, module_heatmap, role_map
 from biobgt.figures.screen import linked
-from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES, NE, EntanglementOptions, HubOptions
 from biobgt.model.attention import group_beside
 from biobgt.modules.measures import NamedModuleOptions
@@ -19,7 +20,7 @@ from linked.component import Send
 from session.view import View
 from views.explore.controls import Control, threshold_control
 from views.explore.screen import Screen, Shown, steps_of
-from views.shared.widgets import input_errors_shown
+from views.shared.widgets import has_all_hubs, input_errors_shown, measure_rest_of_hubs, wants_hubs
 
 
 def _follows_gamma(shown: Shown) -> bool:
@@ -62,9 +63,11 @@ class SubjectScreen(Screen):
     def __init__(self, view: View) -> None:
         self.hubs = view.options(HubOptions)
         # Where the browser can have every γ, tiles are drawn at the same one whatever is chosen, and not sent again.
-        self.live = view.atlas.n_regions <= cost.STEPS_ABOVE and self.hubs.gamma in GAMMAS
+        self.live = self.hubs.gamma in GAMMAS and has_all_hubs(view)
         self.drawn_at = HubOptions().gamma if self.live else self.hubs.gamma
         super().__init__(view)
+        with self.work:
+            self.wants_hubs = wants_hubs(view)
 
     def own_controls(self) -> list[Control]:
         """What several tiles depend on."""
@@ -86,6 +89,8 @@ class SubjectScreen(Screen):
 
     def options(self, shown: Shown, **fixed: Any) -> Any:
         """The options of a tile's figure, as the user chose them."""
+        if issubclass(shown.figure.takes, EntanglementOptions) and not self.wants_hubs:
+            raise InputError("The hubs of this atlas are not measured yet.")
         if shown.figure is attention.subject_attention:
             model = self.view.chosen_model
             if model is None:
@@ -103,9 +108,13 @@ class SubjectScreen(Screen):
     def send_rest(self, send: Send) -> None:
         """Send connections, facts and people, and what every γ changes."""
         send("connections", self.kept("connections", self.measured, linked.strongest_connections))
-        send("facts", self._facts(linked.region_facts))
+        if self.wants_hubs:
+            send("facts", self._facts(linked.region_facts))
         with input_errors_shown():
             self.send_people(send)
+        with self.work:
+            if self.wants_hubs and not has_all_hubs(self.view) and measure_rest_of_hubs(self.view):
+                st.rerun()  # now the browser can have every γ
         if self.live:
             self._send_steps(send)
 
@@ -115,8 +124,8 @@ class SubjectScreen(Screen):
 
     def _send_steps(self, send: Send) -> None:
         """Send what every γ changes, tile by tile."""
-        for name, shown in self.shown.items():
-            if _follows_gamma(shown) and shown.figure is not gamma_sweep:
+        for name in self.drawn:
+            if _follows_gamma(shown := self.shown[name]) and shown.figure is not gamma_sweep:
                 options = self.drawn_options(shown)
                 steps = self.kept("steps", self.measured, steps_of, shown.figure, options, "gamma", GAMMAS)
                 send(f"{name}_gamma", {"of": name, "by": "gamma", "steps": steps})

@@ -23,7 +23,10 @@ from biobgt.base.options import LARGEST_SEED, Option, Options, Plain
 from biobgt.base.references import GLOSSARY
 from biobgt.base.wording import counted
 from biobgt.data.edits import confirm_atlas
+from biobgt.hubs import resolvents as cost
+from biobgt.hubs.measures import GAMMAS, EntanglementOptions
 from biobgt.model.pretrained import InstalledModel, is_doubtful, unsure_atlas
+from biobgt.results.measured import Measured
 from session.cohorts import change_own_cohort
 from session.view import ModelPageOptions, View, for_widget, from_widget, usable
 
@@ -409,6 +412,48 @@ def measure_all(method: Callable[..., object], asked: Sequence[tuple[Any, ...]],
         As for :func:`work_through`.
     """
     return work_through(asked, lambda one: method(*one), lambda one: one[0].is_kept(method, *one[1:]), **about)
+
+
+def wants_hubs(view: View) -> bool:
+    """Whether to measure the view's hubs: always for atlases of the usual size, else once the user has said so.
+
+    Asked once for all subjects of an atlas.
+    """
+    n_regions = view.atlas.n_regions
+    wanted = f"hubs_wanted_{view.loaded.key}_{n_regions}"
+    if n_regions <= cost.ASK_ABOVE or st.session_state.get(wanted, False):
+        return True
+    st.info(escape_markdown(cost.cost_sentence(n_regions)), icon=":material/hourglass_top:")
+    want = partial(st.session_state.update, {wanted: True})
+    st.button("Measure the hubs", key="measure_hubs", icon=":material/play_arrow:", on_click=want)
+    return False
+
+
+def has_all_hubs(view: View) -> bool:
+    """Whether NE at all diffusion times, and all other measures, are known, or would be at once."""
+    if view.atlas.n_regions <= cost.STEPS_ABOVE:
+        return True
+    hubs = view.measured.recall(Measured.hubs, view.options(EntanglementOptions).perturbation)
+    return hubs is not None and all(map(hubs.has, hubs.steps(GAMMAS)))
+
+
+def measure_rest_of_hubs(view: View) -> bool:
+    """Measure all diffusion times and all measures, which shows how far it is and can be stopped; true when it is done.
+
+    With few regions nothing is measured here: whoever draws it has it at once.
+    """
+    if has_all_hubs(view):
+        return True
+    hubs = view.measured.hubs(view.options(EntanglementOptions).perturbation)
+    return work_through(
+        hubs.steps(GAMMAS),
+        hubs.measure,
+        hubs.has,
+        key="rest_of_hubs",
+        start="Measure NE at the other diffusion times, and the other measures",
+        doing="Measuring NE at the other diffusion times, then the other measures: step",
+        automatic=True,
+    )
 
 
 def bar_with_stop(key: str, on_stop: Callable[[], None]) -> DeltaGenerator:

@@ -29,6 +29,7 @@ _EDGE, _ABOVE, _BAR = 4, 18, 46  # px around a tile, above titled panels and for
 _MOST_ROWS = 12  # whose names have room one below the other
 _MOST_NAMED = 5  # entries of a legend that fit above a tile
 _EYE = 0.9  # how near a brain is seen
+_NODES, _CROWD = 0.75, 200  # of a brain's nodes, how large they are in a tile, and from how many on they shrink further
 Changes = list[tuple[tuple[str | int, ...], Any]]
 _STRONGEST = 10  # connections of a region that is lit
 _WIDTHS = (0.6, 3.0)  # px, of the weakest and the strongest connection
@@ -42,7 +43,7 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
     frame = {name: one for name, one in layout.items() if name not in ("title", "height")}
     margin = {"l": _EDGE, "r": _EDGE, "t": _ABOVE if titled else _EDGE, "b": _EDGE}
     n_named = sum(bool(trace.get("name")) and trace.get("showlegend") is not False for trace in contents["data"])
-    frame["showlegend"] = 0 < n_named <= _MOST_NAMED
+    frame["showlegend"] = layout.get("showlegend") is not False and 0 < n_named <= _MOST_NAMED
     frame["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": letters, "title": {"text": ""}}
     if "coloraxis" in layout:
         bar = {"orientation": "v", "x": 1, "xanchor": "left", "y": 0.5, "yanchor": "middle", "len": 1, "thickness": 8}
@@ -59,6 +60,7 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         camera = {**layout["scene"]["camera"], "eye": near}
         plain = {"annotations": [], "hovermode": False}  # the screen itself says names
         frame["scene"] = {**layout["scene"], "camera": camera, **plain}
+        contents["data"] = _smaller_nodes(contents["data"])
     frame["margin"] = margin
     frame["annotations"] = [note | {"font": letters} for note in layout.get("annotations", ())]
     for name in (name for name in layout if name.startswith(("xaxis", "yaxis"))):
@@ -68,6 +70,16 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
             frame[name].pop("dtick", None)  # names are left out rather than drawn over each other
     said = {"caption": drawing.line, "full": drawing.caption}
     return {"figure": {"data": contents["data"], "layout": frame}, **said}
+
+
+def _smaller_nodes(traces: list[Dictionary]) -> list[Dictionary]:
+    """The traces of a brain with nodes for a tile, where they would hide each other."""
+    sizes = {i: np.asarray(trace["marker"]["size"]) for i, trace in enumerate(traces) if "customdata" in trace}
+    factor = _NODES * min(1.0, np.sqrt(_CROWD / max(1, sum(one.size for one in sizes.values()))))
+    return [
+        {**trace, "marker": {**trace["marker"], "size": sizes[i] * factor}} if i in sizes else trace
+        for i, trace in enumerate(traces)
+    ]
 
 
 def tile_contents(drawing: draw.Drawing) -> Dictionary:
