@@ -505,6 +505,7 @@ def people(measured: "Measured", options: _PeopleOptions) -> Drawing:
         if np.isfinite(found.d[region])
     ]
     apart = f" {'; '.join(effects)} (95 % interval), this region alone, unadjusted." if effects else ""
+    stands = _standing(cohort, values, own)
     name, whom = (
         measured.atlas.regions[region],
         counted_people(len({person_of(one) for one in cohort.ids}), len(cohort)),
@@ -515,10 +516,10 @@ def people(measured: "Measured", options: _PeopleOptions) -> Drawing:
         subtitle=cohort.name,
         simulated=cohort.simulated,
         caption=f"{about.heading}{gamma} of {name} in {whom} of {cohort.name}, one dot per recording, a line at each "
-        f"group's mean; the ring is {measured.subject.id}.{apart}",
-        line=f"{about.short} of {name}.{apart}"
-        if not effects
-        else "; ".join(effects) + ", this region alone, unadjusted",
+        f"group's mean; the ring is {measured.subject.id}.{f' {stands}.' if stands else ''}{apart}",
+        line="; ".join([*effects, *([stands] if stands else []), "this region alone, unadjusted"])
+        if effects
+        else f"{about.short} of {name}{f'; {stands}' if stands else ''}",
         panels=[
             Panel(
                 marks=marks,
@@ -533,6 +534,20 @@ def people(measured: "Measured", options: _PeopleOptions) -> Drawing:
 
 
 _NO_GROUP = "in no group"
+
+
+def _standing(cohort: "Cohort", values: "NDArray[np.float64]", own: int) -> str:
+    """Above how many people of the first group a subject is, itself left out; empty where there is nobody else."""
+    group, person = cohort.subjects[0].group, person_of(cohort.ids[own])
+    others: dict[str, list[float]] = {}
+    for one, value in zip(cohort, values, strict=True):
+        if one.group == group and person_of(one.id) != person and np.isfinite(value):
+            others.setdefault(person_of(one.id), []).append(float(value))
+    if not others or not np.isfinite(values[own]):
+        return ""
+    n_below = sum(float(np.mean(recordings)) < values[own] for recordings in others.values())
+    other = "other " if cohort.subjects[own].group == group else ""
+    return f"{cohort.ids[own]} is above {n_below} of {len(others)} {other}{group or 'people'}"
 
 
 def _beside(number: int) -> float:

@@ -96,6 +96,16 @@ def test_people_are_one_dot_each_with_their_own_value_and_an_effect_size(measure
     assert f"AD − NC: d = {(np.mean(last) - np.mean(first)) / pooled:.2f}".replace("-", "−") in drawn.caption
 
 
+def test_a_person_stands_among_the_people_of_the_first_group(measured):
+    cohort, options = measured.cohort, people.takes(region=measured.atlas.regions[REGION])
+    values = {one.id: measured.of(one.id).hub_values(options, "fc_strength")[REGION] for one in cohort}
+    controls = [one.id for one in cohort if one.group == "NC"]
+    for one, other in ((controls[0], "other "), (next(one.id for one in cohort if one.group == "AD"), "")):
+        n_below = sum(values[name] < values[one] for name in controls if name != one)
+        n = len(controls) - bool(other)
+        assert f"{one} is above {n_below} of {n} {other}NC" in people(measured.of(one), options).line
+
+
 def test_a_cohort_of_one_and_people_without_groups_are_shown_without_a_difference(measured):
     alone = replace(measured.cohort, subjects=(replace(measured.subject, group=None),))
     drawn = people(Measured(alone).of(alone.ids[0]), people.takes(region=alone.atlas.regions[0]))
