@@ -32,7 +32,8 @@ PREDICTING, BESIDE = "predict", "hubs"
 def run() -> None:
     """Print the ratios."""
     with TemporaryDirectory() as folder, running_server(Path(folder)) as server:
-        ratios = [_memory(server), *_together(server), _redraw(server), _stop(server)]
+        together = [ratio for page in (BESIDE, "explore") for ratio in _together(server, page)]
+        ratios = [_memory(server), *together, _redraw(server), _stop(server)]
     print_ratios(f"{N_SESSIONS} sessions of one server", ratios)
 
 
@@ -94,10 +95,10 @@ def _resident(server: Server) -> float:
     return float(psutil.Process(server.process.pid).memory_info().rss)
 
 
-def _together(server: Server) -> list[Ratio]:
+def _together(server: Server, page: str) -> list[Ratio]:
     """A page drawn again with twenty sessions there, each of another subject, over the same with one of them."""
     subjects = demo_cohort("asd").ids[:N_SESSIONS]
-    visitors = [visit(server).look(BESIDE, f"subject={subject}") for subject in subjects]
+    visitors = [visit(server).look(page, f"subject={subject}") for subject in subjects]
     before = _computed(server)
     alone = [_drawn(visitor) for visitor in visitors]
     computing = (_computed(server) - before) / N_SESSIONS
@@ -106,7 +107,7 @@ def _together(server: Server) -> list[Ratio]:
         in_turn = [seconds for each in crowd.map(_drawn_now_and_then, visitors) for seconds in each]
     for visitor in visitors:
         visitor.leave()
-    what = f"{BESIDE} drawn again by {N_SESSIONS} sessions"
+    what = f"{page} drawn again by {N_SESSIONS} sessions"
     against = f"by one ({median(alone):.2f} s, {computing:.2f} s of computing)"
     return [
         Ratio(
