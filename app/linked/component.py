@@ -1,5 +1,6 @@
 """The linked screen's face to Python: mounts it and its parts, and serves its scripts and the plotly package's."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
@@ -16,15 +17,20 @@ Send = Callable[[str, Mapping[str, Any]], None]  # a part of the screen, by its 
 _HERE = Path(__file__).parent
 _PATH = "linked"
 _HTML = '<div class="linked"></div>'
-# The scripts are modules that import each other, so they come from the server; Streamlit itself takes one alone.
-_LOADER = f"""export default async (component) =>
-  (await import(new URL("{_PATH}/linked.js", document.baseURI).href)).default(component);"""
+_PLOTLY = "plotly.min.js"
+# The scripts are modules that import each other, so they come from the server; Streamlit itself takes one alone. All
+# are asked for at once, before the first has said which others it needs.
+_LOADER = f"""const at = (name) => new URL("{_PATH}/" + name, document.baseURI).href;
+const ask = (rel, name) => document.head.append(Object.assign(document.createElement("link"), {{rel, href: at(name)}}));
+for (const name of {json.dumps(sorted(path.name for path in _HERE.glob("*.js")))}) ask("modulepreload", name);
+import(at("plotly.js")).then(({{ plotly }}) => plotly());
+export default async (component) => (await import(at("linked.js"))).default(component);"""
 
 
 async def _script(request: Request) -> Response:
     """A script of the screen, by its name; nothing else of the folder, and nothing beyond it."""
     served = {path.name: path for path in _HERE.glob("*.js")}
-    served["plotly.min.js"] = Path(str(files("plotly") / "package_data" / "plotly.min.js"))
+    served[_PLOTLY] = Path(str(files("plotly") / "package_data" / _PLOTLY))
     path = served.get(request.path_params["name"])
     if path is None:
         return PlainTextResponse("There is no such script.", 404)

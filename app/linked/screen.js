@@ -12,7 +12,6 @@ export class Screen {
   constructor(root) {
     this.root = root;
     root.screen = this; // for tests and benchmarks
-    plotly(); // loads while Python draws
     /** @type {(name: string, value: any) => void} */
     this.say = () => {};
     /** @type {Map<string, Tile>} */

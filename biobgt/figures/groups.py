@@ -516,10 +516,14 @@ def people(measured: "Measured", options: _PeopleOptions) -> Drawing:
         subtitle=cohort.name,
         simulated=cohort.simulated,
         caption=f"{about.heading}{gamma} of {name} in {whom} of {cohort.name}, one dot per recording, a line at each "
-        f"group's mean; the ring is {measured.subject.id}.{f' {stands}.' if stands else ''}{apart}",
-        line="; ".join([*effects, *([stands] if stands else []), "this region alone, unadjusted"])
-        if effects
-        else f"{about.short} of {name}{f'; {stands}' if stands else ''}",
+        f"group's mean; the ring is {measured.subject.id}{f', {stands}' if stands else ''}.{apart}",
+        line="; ".join(
+            [
+                *(effects or [f"{about.short} of {name}"]),
+                *(["this region alone, unadjusted"] if effects else []),
+                *([f"{measured.subject.id} {stands}"] if stands else []),
+            ]
+        ),
         panels=[
             Panel(
                 marks=marks,
@@ -547,7 +551,7 @@ def _standing(cohort: "Cohort", values: "NDArray[np.float64]", own: int) -> str:
         return ""
     n_below = sum(float(np.mean(recordings)) < values[own] for recordings in others.values())
     other = "other " if cohort.subjects[own].group == group else ""
-    return f"{cohort.ids[own]} is above {n_below} of {len(others)} {other}{group or 'people'}"
+    return f"above {n_below} of {len(others)} {other}{group or 'people'}"
 
 
 def _beside(number: int) -> float:

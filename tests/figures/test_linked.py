@@ -103,7 +103,7 @@ def test_a_person_stands_among_the_people_of_the_first_group(measured):
     for one, other in ((controls[0], "other "), (next(one.id for one in cohort if one.group == "AD"), "")):
         n_below = sum(values[name] < values[one] for name in controls if name != one)
         n = len(controls) - bool(other)
-        assert f"{one} is above {n_below} of {n} {other}NC" in people(measured.of(one), options).line
+        assert f"the ring is {one}, above {n_below} of {n} {other}NC." in people(measured.of(one), options).caption
 
 
 def test_a_cohort_of_one_and_people_without_groups_are_shown_without_a_difference(measured):
