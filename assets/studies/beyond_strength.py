@@ -68,7 +68,7 @@ def study_person(series: Values) -> pd.DataFrame:
     for name, settings in GRAPHS.items():
         graph = hub_weights(graph_from_connectivity(connectivity, settings))
         for null in range(N_NULLS + 1):
-            weights = graph if null == 0 else random_graph(graph, seed=SEED + null, keep_strengths=True)
+            weights = graph if null == 0 else random_graph(graph, seed=SEED + null)
             table = _agreement(weights, signal, full if null == 0 else None, removal=null == 0)
             rows.append(table.assign(graphs=name, null=null, edges=np.count_nonzero(graph) // 2))
     return pd.concat(rows, ignore_index=True)

@@ -33,6 +33,11 @@ def _bounded(sentence: str) -> str:
     return short if len(short) <= _LONGEST else f"{short[: _LONGEST // 2]} … {short[-_LONGEST // 4 :]}"
 
 
+def first_line(error: Exception, most: int = 120) -> str:
+    """What an error of a library says, as part of a sentence: its first line, or else its name."""
+    return (str(error).strip().splitlines() or [""])[0][:most] or type(error).__name__
+
+
 def no_such(kind: str, name: object, known: Iterable[str]) -> InputError:
     """That there is no such thing, and which there are.
 

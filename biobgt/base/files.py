@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, overload
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from biobgt.base.errors import InputError
 
@@ -243,14 +243,12 @@ def meant(frame: "pd.DataFrame") -> "pd.DataFrame":
     return _map_words(frame, _as_meant)
 
 
-@overload
-def write_csv(frame: "pd.DataFrame", path: None = None, **how: Any) -> str: ...
-@overload
-def write_csv(frame: "pd.DataFrame", path: Path, **how: Any) -> None: ...
-def write_csv(frame: "pd.DataFrame", path: Path | None = None, **how: Any) -> str | None:
-    """Write a table as CSV that no spreadsheet runs; further options are those of :meth:`pandas.DataFrame.to_csv`."""
-    safe = safe_table(frame)
-    return safe.to_csv(**how) if path is None else safe.to_csv(path, **how)
+def write_csv(frame: "pd.DataFrame", path: Path | None = None, **how: Any) -> str:
+    """Write a table as CSV that no spreadsheet runs, and return the text where no path is given.
+
+    Further options are those of :meth:`pandas.DataFrame.to_csv`.
+    """
+    return safe_table(frame).to_csv(path, **how) or ""
 
 
 def read_csv(source: Path | IO[str], **how: Any) -> "pd.DataFrame":

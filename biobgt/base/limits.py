@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO, Any, BinaryIO
 
-from biobgt.base.errors import InputError, Refusal
+from biobgt.base.errors import InputError, Refusal, first_line
 
 # How large a file, a table, an archive or a cohort may be: every limit of the readers, stated once.
 #
@@ -238,8 +238,7 @@ def library(what: str, advice: str) -> Iterator[None]:
     except (InputError, MemoryError):
         raise
     except Exception as error:  # SciPy, h5py, nibabel and openpyxl each raise many types
-        reason = (str(error).strip().splitlines() or [""])[0][:120] or type(error).__name__
-        raise DamagedFile(f"The file cannot be read as {what} ({reason}){advice}") from None
+        raise DamagedFile(f"The file cannot be read as {what} ({first_line(error)}){advice}") from None
 
 
 class _Allowance:

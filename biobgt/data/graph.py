@@ -491,7 +491,7 @@ _MOST_LATTICE_STEPS = 40
 _WEIGHT_BATCHES = 100
 
 
-def random_graph(graph: Graph, *, seed: int, keep_strengths: bool = True) -> FloatArray:
+def random_graph(graph: Graph, *, seed: int) -> FloatArray:
     """A random graph with the same degrees, the same weights and nearly the same strengths.
 
     Positive and negative degrees, and the weights as a whole, are kept exactly; the strengths of regions closely. In
@@ -501,8 +501,6 @@ def random_graph(graph: Graph, *, seed: int, keep_strengths: bool = True) -> Flo
     ----------
     graph : BrainGraph or ndarray, shape (n_regions, n_regions)
     seed : int
-    keep_strengths : bool
-        False deals the weights out at random, so that strengths follow degrees up to chance.
 
     Returns
     -------
@@ -512,10 +510,8 @@ def random_graph(graph: Graph, *, seed: int, keep_strengths: bool = True) -> Flo
     check_seed(seed)
     rng = np.random.default_rng(seed)
     swapped = _swap(weights, rng, rounds=_RANDOM_ROUNDS)
-    deal = _with_strengths if keep_strengths else _at_random
-    positive = deal(swapped > 0, np.maximum(weights, 0), rng)
-    negative = deal(swapped < 0, np.maximum(-weights, 0), rng)
-    return positive - negative
+    positive = _with_strengths(swapped > 0, np.maximum(weights, 0), rng)
+    return positive - _with_strengths(swapped < 0, np.maximum(-weights, 0), rng)
 
 
 def lattice_graph(graph: Graph, *, seed: int) -> FloatArray:
@@ -591,13 +587,6 @@ def _without_collisions(swaps: NDArray[np.int64], n_regions: int) -> NDArray[np.
     _, first, which = np.unique(pairs.T.ravel(), return_index=True, return_inverse=True)
     owner = (first[which] // 4).reshape(-1, 4)
     return swaps[:, (owner == np.arange(len(owner))[:, None]).all(axis=1)]
-
-
-def _at_random(connected: NDArray[np.bool_], original: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Hand the original weights out to the connected pairs in any order."""
-    weights = np.zeros(original.shape)
-    weights[np.nonzero(np.triu(connected))] = rng.permutation(original[np.triu(original) > 0])
-    return weights + weights.T
 
 
 def _with_strengths(connected: NDArray[np.bool_], original: FloatArray, rng: np.random.Generator) -> FloatArray:

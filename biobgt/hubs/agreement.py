@@ -332,7 +332,7 @@ def graph_agreement(
     """
     weights = hub_weights(graph)
     if null is not None:
-        weights = hub_weights(random_graph(weights, seed=null, keep_strengths=True))
+        weights = hub_weights(random_graph(weights, seed=null))
     signal = np.ones(len(weights), dtype=bool) if has_signal is None else has_signal
     spectra = spectra or perturbed_graphs(weights, gammas, perturbation=perturbation)
     entanglement = np.abs(spectra.entropy_change(gammas))[:, signal]
@@ -422,20 +422,15 @@ def _against(rho: float, of_nulls: Sequence[float]) -> AgainstNulls:
 CONDITION = ["level", "perturbation", "signed", "gamma", "reference"]
 
 
-def summarise_plausibility(
-    subjects: pd.DataFrame, *, n_boot: int = 2000, seed: int = 0, confidence: float = 0.95
-) -> pd.DataFrame:
-    """Average agreement over people, with bootstrap intervals; recordings of one person are averaged first.
+def summarise_plausibility(subjects: pd.DataFrame, *, seed: int = 0) -> pd.DataFrame:
+    """Average agreement over people, with 95 % bootstrap intervals; recordings of one person are averaged first.
 
     Parameters
     ----------
     subjects : DataFrame
         One row for each subject, condition and reference, with the measures of agreement.
-    n_boot : int
-        Bootstrap samples of subjects.
     seed : int
-    confidence : float
-        Coverage of the intervals.
+        Of the bootstrap samples of people.
 
     Returns
     -------
@@ -443,8 +438,6 @@ def summarise_plausibility(
         One row for each condition and measure: ``mean``, ``sd``, ``low``, ``high``, ``n_subjects`` (people for whom
         the measure is defined) and ``n_recordings`` of theirs. Intervals are NaN for a single person.
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"The confidence of an interval lies between 0 and 1, not {confidence}.")
     keys = [*CONDITION, "measure"]
     long = subjects.melt(id_vars=["subject", *CONDITION], value_vars=list(AGREEMENT_MEASURES), var_name="measure")
     means = long.groupby(["subject", *keys], dropna=False, sort=False)["value"].mean()
@@ -452,13 +445,12 @@ def summarise_plausibility(
     persons = [person_of(str(subject)) for subject in recordings.index]
     own = pd.DataFrame(average_by_person(recordings.to_numpy(np.float64), persons), columns=recordings.columns)
     table = pd.DataFrame({"mean": own.mean(), "sd": own.std()})
-    draws = np.random.default_rng(seed).multinomial(len(own), np.full(len(own), 1 / len(own)), size=n_boot)
+    draws = np.random.default_rng(seed).multinomial(len(own), np.full(len(own), 1 / len(own)), size=2000)
     defined = own.notna().to_numpy()
     totals, counts = draws.astype(np.float64) @ np.where(defined, own, 0), draws.astype(np.float64) @ defined
     drawn = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
     enough, edges = defined.sum(axis=0) > 1, np.full((2, len(table)), np.nan)
-    tail = (1 - confidence) / 2
-    edges[:, enough] = np.nanquantile(drawn[:, enough], [tail, 1 - tail], axis=0)
+    edges[:, enough] = np.nanquantile(drawn[:, enough], [(1 - 0.95) / 2, 1 - (1 - 0.95) / 2], axis=0)
     table["low"], table["high"] = edges
     table["n_subjects"], table["n_recordings"] = own.notna().sum(), recordings.notna().sum()
     return table.reset_index()

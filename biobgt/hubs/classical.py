@@ -54,38 +54,34 @@ def full_connectivity(graph: BrainGraph, connectivity: FloatArray | None) -> Flo
     return full
 
 
-def node_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
+def node_efficiency(adjacency: Graph) -> FloatArray:
     """Nodal global efficiency, NEff(i) = Σ_{j≠i} 1/d(i, j) / (n − 1); its mean is the global efficiency.
 
     Parameters
     ----------
     adjacency : ndarray, shape (n, n), or BrainGraph
         Symmetric, nonnegative, zero diagonal.
-    weighted : bool
-        Lengths 1/weight; otherwise every edge has length 1.
 
     Returns
     -------
     ndarray, shape (n,)
         A region that cannot be reached adds 0, so an isolated region has NEff 0.
     """
-    distances: FloatArray = shortest_path(_edge_lengths(adjacency, weighted=weighted))
+    distances: FloatArray = shortest_path(_edge_lengths(adjacency))
     np.fill_diagonal(distances, np.inf)
     efficiency: FloatArray = (1 / distances).sum(axis=1) / (len(distances) - 1)
     return efficiency
 
 
-def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
+def local_efficiency(adjacency: Graph) -> FloatArray:
     """Efficiency among each region's neighbours, once the region itself is taken out.
 
-    The weighted form is that of Wang et al. (2016), which ``bct.efficiency_wei(local=True)`` computes: with
+    The form is that of Wang et al. (2016), which ``bct.efficiency_wei(local=True)`` computes: with
     lengths w^(−1/3), the mean over pairs of neighbours (j, h) of (w_ij·w_ih)^(1/3) / d(j, h).
 
     Parameters
     ----------
     adjacency : ndarray, shape (n, n), or BrainGraph
-    weighted : bool
-        Otherwise as ``bct.efficiency_bin(local=True)``: every edge counts 1.
 
     Returns
     -------
@@ -93,7 +89,7 @@ def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
         0 for a region with fewer than two neighbours.
     """
     weights = hub_weights(adjacency)
-    roots = np.cbrt(weights) if weighted else (weights > 0).astype(np.float64)
+    roots = np.cbrt(weights)
     with np.errstate(divide="ignore"):
         lengths = 1 / roots
     np.fill_diagonal(lengths, 0)
@@ -110,10 +106,10 @@ def local_efficiency(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     return efficiency
 
 
-def _edge_lengths(adjacency: Graph, *, weighted: bool) -> csr_array:
-    """The lengths of a graph's edges: 1/w for one of weight w, or 1 where weights do not count."""
+def _edge_lengths(adjacency: Graph) -> csr_array:
+    """The lengths of a graph's edges: 1/w for one of weight w."""
     edges = csr_array(hub_weights(adjacency))
-    edges.data = 1 / edges.data if weighted else np.ones_like(edges.data)
+    edges.data = 1 / edges.data
     return edges
 
 
@@ -164,7 +160,7 @@ def degree(adjacency: Graph) -> NDArray[np.int64]:
     return np.count_nonzero(hub_weights(adjacency), axis=1).astype(np.int64)
 
 
-def closeness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
+def closeness(adjacency: Graph) -> FloatArray:
     """Closeness: the inverse of the mean distance to the other regions.
 
     On a disconnected graph the mean runs over the r − 1 regions that can be reached, times their share
@@ -173,15 +169,13 @@ def closeness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     Parameters
     ----------
     adjacency : ndarray, shape (n, n), or BrainGraph
-    weighted : bool
-        Lengths 1/weight; otherwise every edge has length 1.
 
     Returns
     -------
     ndarray, shape (n,)
         0 for an isolated region.
     """
-    distances: FloatArray = shortest_path(_edge_lengths(adjacency, weighted=weighted))
+    distances: FloatArray = shortest_path(_edge_lengths(adjacency))
     reached = np.isfinite(distances)
     total = np.where(reached, distances, 0).sum(axis=1)
     others = reached.sum(axis=1) - 1
@@ -213,7 +207,7 @@ def eigenvector(adjacency: Graph) -> FloatArray:
     return centrality / np.linalg.norm(centrality)
 
 
-def betweenness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
+def betweenness(adjacency: Graph) -> FloatArray:
     """Betweenness: over all ordered pairs of regions, the share of shortest paths that pass through.
 
     Brandes' algorithm (2001), one step for all sources together. As in bctpy the value is not normalised;
@@ -222,14 +216,12 @@ def betweenness(adjacency: Graph, *, weighted: bool = True) -> FloatArray:
     Parameters
     ----------
     adjacency : ndarray, shape (n, n), or BrainGraph
-    weighted : bool
-        Lengths 1/weight; otherwise every edge has length 1.
 
     Returns
     -------
     ndarray, shape (n,)
     """
-    edges = _edge_lengths(adjacency, weighted=weighted)
+    edges = _edge_lengths(adjacency)
     # Dijkstra adds lengths outwards from the source, as the test for a tie below does: equal means equal.
     distances = dijkstra(edges)
     lengths = np.where(edges.toarray() > 0, edges.toarray(), np.inf)

@@ -629,25 +629,21 @@ def entanglement_sweep(
 # The key players are the regions with the *most negative* VE.
 
 
-def vertex_entanglement(adjacency: Graph, *, betas: FloatArray | None = None) -> FloatArray:
+def vertex_entanglement(adjacency: Graph) -> FloatArray:
     """Vertex entanglement of every region, in bits; the most negative regions are the key players.
 
     Parameters
     ----------
     adjacency : ndarray, shape (n, n), or BrainGraph
         Symmetric, nonnegative, zero diagonal.
-    betas : ndarray, shape (n_betas,), optional
-        Diffusion times to take the minimum over; by default :func:`default_betas`.
 
     Returns
     -------
     ndarray, shape (n,)
-        0 or less with the default β, which start at 0 where nothing differs.
+        0 or less: the minimum is over the β of :func:`default_betas`, which start at 0 where nothing differs.
     """
     spectra = control_spectra(adjacency, method="first-order")
-    if betas is None:
-        betas = default_betas(spectra.original)
-    lowest: FloatArray = spectra.entropy_change(absolute_gammas=betas).min(axis=0)
+    lowest: FloatArray = spectra.entropy_change(absolute_gammas=default_betas(spectra.original)).min(axis=0)
     return lowest
 
 

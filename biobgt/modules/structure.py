@@ -151,14 +151,11 @@ class ModularityTest:
         Modularity of the modules on the graph.
     null : ndarray, shape (n_nulls,)
         Modularity of the null graphs. Read-only.
-    refitted : bool
-        True when modules were sought anew in each null graph, False when the given ones were kept.
     seed : int
     """
 
     q: float
     null: FloatArray
-    refitted: bool
     seed: int
 
     def __post_init__(self) -> None:
@@ -184,7 +181,7 @@ class ModularityTest:
         A test of a hundred null graphs takes seconds to minutes. Taken one null graph at a time, with seed, seed + 1
         and so on, it can show how far it is and be stopped.
         """
-        if any(one.refitted != self.refitted or not np.isclose(one.q, self.q, equal_nan=True) for one in others):
+        if not all(np.isclose(one.q, self.q, equal_nan=True) for one in others):
             raise InputError("Tests of different modules cannot be pooled.")
         return replace(self, null=np.concatenate([self.null, *(one.null for one in others)]))
 
@@ -195,11 +192,13 @@ def modularity_test(
     *,
     resolution: float = ModuleOptions.resolution,
     n_nulls: int = NullGraphOptions.null_graphs,
-    refit: bool = True,
     runs: int = ModuleOptions.runs,
     seed: int = 0,
 ) -> ModularityTest:
     """Compare the modularity of modules with that of null graphs (:func:`biobgt.data.graph.random_graph`).
+
+    Modules are sought anew in each null graph: the fair comparison for modules that were themselves found by
+    maximising Q.
 
     Parameters
     ----------
@@ -207,9 +206,6 @@ def modularity_test(
     labels : Partition or sequence of int, length n_regions
     resolution : float
     n_nulls : int
-    refit : bool
-        Seek modules anew in each null graph: the fair comparison for modules that were themselves found by maximising
-        Q. For labels known beforehand, an atlas's, False keeps them.
     runs : int
         Louvain runs in each null graph, of which the best counts. As many as found the modules: on 200 regions, the Q
         of null graphs is 0.008 higher in the best of ten runs than in one.
@@ -226,11 +222,8 @@ def modularity_test(
     null = np.empty(n_nulls)
     for i in range(n_nulls):
         randomised = random_graph(weights, seed=seed + i)
-        if refit:
-            null[i] = louvain_modules(randomised, resolution=resolution, seed=seed + i, runs=runs).q
-        else:
-            null[i] = modularity(randomised, labels, resolution=resolution)
-    return ModularityTest(q=q, null=null, refitted=refit, seed=seed)
+        null[i] = louvain_modules(randomised, resolution=resolution, seed=seed + i, runs=runs).q
+    return ModularityTest(q=q, null=null, seed=seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.errors import ChoiceNeeded, InputError
+from biobgt.base.errors import ChoiceNeeded, InputError, first_line
 from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading
@@ -146,8 +146,7 @@ def _array_errors() -> Iterator[None]:
     except InputError:
         raise
     except (*HEADER_ERRORS, *ZIP_ERRORS) as error:
-        reason = (str(error).strip().splitlines() or [""])[0][:120] or type(error).__name__
-        raise InputError(f"The array cannot be read ({reason}); the file may have been cut off.") from None
+        raise InputError(f"The array cannot be read ({first_line(error)}); the file may have been cut off.") from None
 
 
 def _read_header(stream: IO[bytes]) -> _Header:

@@ -20,7 +20,7 @@ from nibabel.openers import ImageOpener
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.base.errors import InputError
+from biobgt.base.errors import InputError, first_line
 from biobgt.base.limits import DamagedFile, Limits, allow_memory, library
 
 # What lies between the header and the numbers of a NIfTI-2 file: a CIFTI file's XML, which is parsed as it is opened.
@@ -219,11 +219,7 @@ def _run(masker: Any, image: Any, fit: dict[str, Any]) -> FloatArray:
     except (InputError, MemoryError):
         raise
     except Exception as error:  # nilearn, scipy and nibabel on headers and voxels that make no sense
-        raise DamagedFile(f"The regions could not be extracted: {_first_line(error)}") from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [""])[0][:200] or type(error).__name__
+        raise DamagedFile(f"The regions could not be extracted: {first_line(error, 200)}") from None
 
 
 def _header_tr(image: Any) -> float | None:
@@ -256,7 +252,7 @@ def _load_confounds(path: Path, strategy: str | None, root: Path) -> tuple[Any, 
         n_volumes, n_confounds = len(confounds) if kept is None else len(kept), confounds.shape[1]
     except Exception as error:  # nilearn and pandas each raise their own
         raise InputError(
-            f"The confounds for strategy '{strategy}' could not be loaded: {_first_line(error)} They are read from "
+            f"The confounds for strategy '{strategy}' could not be loaded: {first_line(error, 200)} They are read from "
             "fMRIPrep's '_desc-confounds_timeseries.tsv' (and .json) beside the image."
         ) from None
     if n_confounds >= n_volumes - 1:

@@ -42,7 +42,7 @@ _ABIDE = re.compile(r".+_\d{5,7}_rois_([a-z0-9]+)\.1d")
 _ATHENA = re.compile(r".*_tcs\.1d")
 _CNI = re.compile(r"timeseries_(aal|cc200|ho)\.csv")
 _BIDS_SERIES = re.compile(r"sub-[a-z0-9]+_.*timeseries\.tsv")
-_BIDS_ATLAS = re.compile(r"(?:^|_)((?:atlas|seg)-([a-z0-9]+))(?=[_.])")
+BIDS_ATLAS = re.compile(r"(?:^|_)((?:atlas|seg)-([a-z0-9]+))(?=[_.])")
 _BIDS_DESC = re.compile(r"(?:^|_)(desc-([a-z0-9]+))(?=[_.])")
 _LONGEST_NAME = 3  # parts of a file's name that together may be an atlas's: schaefer2018_200parcels_7networks
 
@@ -114,7 +114,7 @@ class FileName:
         if (match := _CNI.fullmatch(name)) and path.with_name("phenotypic.csv").is_file():
             said = f"CNI-2019's file names (timeseries_{match[1]})"
             return cls(path.name, "CNI-2019", "region-time", match[1], said)
-        entity, desc = _BIDS_ATLAS.search(name), _BIDS_DESC.search(name)
+        entity, desc = BIDS_ATLAS.search(name), _BIDS_DESC.search(name)
         is_series = bool(_BIDS_SERIES.fullmatch(name))
         return cls(
             path.name,

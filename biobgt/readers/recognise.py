@@ -27,7 +27,7 @@ from biobgt.data.atlas import (
 )
 from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_BY_NAMES
 from biobgt.readers.isolate import one_refused_file
-from biobgt.readers.measurement import NUMBERING_NAME, Reading, orientation_question
+from biobgt.readers.measurement import BIDS_ATLAS, NUMBERING_NAME, Reading, orientation_question
 from biobgt.readers.tables import is_known, read_table_of_words, read_words
 
 # BIDS label tables (``*_dseg.tsv``): the names of an atlas's regions, beside the data that were extracted with it.
@@ -37,7 +37,6 @@ from biobgt.readers.tables import is_known, read_table_of_words, read_words
 
 
 _TABLE = re.compile(r"(?:.*[_-])?dseg\.tsv", re.IGNORECASE)
-_ENTITY = re.compile(r"(?:^|_)(?:atlas|seg)-([A-Za-z0-9]+)(?=[_.])")
 _NAME_COLUMNS = ("label", "name", "region")
 
 
@@ -68,8 +67,8 @@ def label_table_beside(path: Path, root: Path | None) -> tuple[str, tuple[str, .
 
 
 def _entity_of(path: Path) -> str | None:
-    found = _ENTITY.search(path.name)
-    return None if found is None else found[1].lower()
+    found = BIDS_ATLAS.search(path.name.lower())
+    return None if found is None else found[2]
 
 
 def folders_above(path: Path, root: Path | None) -> list[Path]:

@@ -32,7 +32,7 @@ SWEEP = pd.DataFrame(
     columns=["resolution", "n_modules", "q", "stability", "ami dosenbach"],
 )
 NULL = np.array([0.101, 0.119, 0.121, 0.139, 0.16])
-TEST = ModularityTest(q=0.5, null=NULL, refitted=True, seed=7)
+TEST = ModularityTest(q=0.5, null=NULL, seed=7)
 
 
 def heatmap_of(modules, names, *, matrix=None, q=0.5, resolution=1.0, **about):
@@ -316,7 +316,7 @@ def test_null_graphs_that_are_all_alike_are_one_bar():
 
 def test_what_is_not_defined_is_refused():
     with pytest.raises(InputError, match="without connections"):
-        chance_of(ModularityTest(q=np.nan, null=np.array([np.nan]), refitted=True, seed=0))
+        chance_of(ModularityTest(q=np.nan, null=np.array([np.nan]), seed=0))
     with pytest.raises(InputError, match="no flow"):
         flow_of(agreement_of(pd.DataFrame(np.zeros((0, 0), dtype=int))))
 

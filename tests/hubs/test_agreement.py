@@ -283,7 +283,7 @@ def test_bootstrap_interval_is_that_of_a_mean():
     condition = {"level": 0.3, "perturbation": "control", "signed": False, "gamma": 0.5, "reference": "node efficiency"}
     found = {"spearman": rng.normal(0.5, 0.2, 400), "kendall": np.nan, "overlap": 0.5}
     frame = pd.DataFrame({"subject": [f"s{i}" for i in range(400)], **condition, **found})
-    summary = summarise_plausibility(frame, n_boot=4000).set_index("measure")
+    summary = summarise_plausibility(frame).set_index("measure")
     half_width = 1.96 * frame["spearman"].std() / np.sqrt(400)
     assert summary.loc["spearman", "high"] - summary.loc["spearman", "mean"] == pytest.approx(half_width, rel=0.1)
     assert summary.loc["overlap", "low"] == summary.loc["overlap", "high"] == 0.5
@@ -295,7 +295,7 @@ def test_agreement_depends_on_gamma_in_real_subjects(shared_data):
     """The measured claim behind the defaults, on three of its subjects: agreement up to γ = 1, hardly beyond."""
     how = {"levels": (0.3,), "gammas": (0.5, 30), "perturbations": ["control"]}
     tables = [subject_plausibility(load_connectivity(shared_data, i), subject=str(i), **how) for i in range(3)]
-    summary = summarise_plausibility(pd.concat(tables), n_boot=100)
+    summary = summarise_plausibility(pd.concat(tables))
     chosen = summary.query("measure == 'spearman' and not signed and reference == 'node efficiency'")
     mean = chosen.set_index("gamma")["mean"]
     assert mean[0.5] > 0.5 > 0.4 > mean[30]
@@ -307,8 +307,6 @@ def test_a_study_refuses_what_it_cannot_measure():
         subject_plausibility(fc, levels=(1.0,), gammas=(0.5,))
     with pytest.raises(InputError, match="diffusion time"):
         subject_plausibility(fc, gammas=(-1,))
-    with pytest.raises(InputError, match="confidence"):
-        summarise_plausibility(subject_plausibility(fc, levels=(0.1,)), confidence=95)
 
 
 STUDIES = asset("studies")

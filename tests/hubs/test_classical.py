@@ -47,13 +47,13 @@ def test_measures_match_bctpy(weights):
     np.testing.assert_array_equal(degree(weights), bct.degrees_und(weights))
     for found, expected in (
         (betweenness(weights), bct.betweenness_wei(lengths)),
-        (betweenness(weights, weighted=False), bct.betweenness_bin(edges)),
+        (betweenness(edges), bct.betweenness_bin(edges)),
         (eigenvector(weights), bct.eigenvector_centrality_und(weights)),
         (node_efficiency(weights), bct_node_efficiency(weights)),
         (node_efficiency(weights).mean(), bct.efficiency_wei(weights)),
-        (node_efficiency(weights, weighted=False).mean(), bct.efficiency_bin(edges)),
+        (node_efficiency(edges).mean(), bct.efficiency_bin(edges)),
         (local_efficiency(weights), bct.efficiency_wei(weights, local=True)),
-        (local_efficiency(weights, weighted=False), bct.efficiency_bin(edges, local=True)),
+        (local_efficiency(edges), bct.efficiency_bin(edges, local=True)),
     ):
         np.testing.assert_allclose(found, expected, atol=1e-10)
 
@@ -61,9 +61,8 @@ def test_measures_match_bctpy(weights):
 @pytest.mark.parametrize("weights", [KARATE, BARBELL, TWO_PARTS, random_weights(20, 0.08, 1), EMPTY])
 def test_closeness_matches_networkx(weights):
     graph = nx.from_numpy_array(np.divide(1, weights, out=np.zeros_like(weights), where=weights > 0))
-    for weighted, distance in ((True, "weight"), (False, None)):
-        expected = list(nx.closeness_centrality(graph, distance=distance).values())
-        np.testing.assert_allclose(closeness(weights, weighted=weighted), expected, atol=1e-12)
+    expected = list(nx.closeness_centrality(graph, distance="weight").values())
+    np.testing.assert_allclose(closeness(weights), expected, atol=1e-12)
 
 
 def test_eigenvector_treats_equal_components_alike():
@@ -112,13 +111,11 @@ def test_weighted_detour_by_hand():
     # The direct edge is 1/0.1 = 10 long, the way round by the third region 2 + 2 = 4.
     weights = np.array([[0, 0.1, 0.5], [0.1, 0, 0.5], [0.5, 0.5, 0]])
     np.testing.assert_allclose(node_efficiency(weights), [(1 / 4 + 1 / 2) / 2, (1 / 4 + 1 / 2) / 2, 1 / 2])
-    np.testing.assert_allclose(node_efficiency(weights, weighted=False), 1)
 
 
 def test_local_efficiency_by_hand():
     np.testing.assert_array_equal(local_efficiency(STAR), 0)  # leaves are not connected among themselves
     np.testing.assert_allclose(local_efficiency(CLIQUE), 0.3)  # (w·w)^⅓ · w^⅓
-    np.testing.assert_allclose(local_efficiency(CLIQUE, weighted=False), 1)
 
 
 @settings(max_examples=30, deadline=None)
