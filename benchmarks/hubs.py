@@ -21,12 +21,12 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.hubs import (
     control_spectra,
     default_betas,
-    entanglement_sweep,
     local_efficiency,
     node_efficiency,
     node_entanglement,
     vertex_entanglement,
 )
+from biobgt.hubs.entanglement import perturbed_graphs
 from biobgt.hubs.resolvents import changed_regions, laplacian_change
 from biobgt.hubs.table import measure_hubs
 
@@ -87,16 +87,20 @@ def _sweep_row(n_regions: int, density: float, promised: str) -> Ratio:
     weights = _weights(n_regions, density)
     gammas = np.geomspace(0.01, 10, 50)
     _check_same(
-        entanglement_sweep(weights, absolute_gammas=gammas)[7],
+        _sweep(weights, gammas)[7],
         node_entanglement(weights, absolute_gamma=float(gammas[7])),
     )
     altered = [_control_laplacian(weights, region) for region in range(n_regions)]
     ours = compare(
-        lambda: entanglement_sweep(weights, absolute_gammas=gammas),
+        lambda: _sweep(weights, gammas),
         lambda: [scipy.linalg.eigvalsh(matrix) for matrix in altered],
     )
-    what = f"entanglement_sweep of 50 γ, n = {n_regions}, {density:.0%} of pairs"
+    what = f"node entanglement at 50 γ, n = {n_regions}, {density:.0%} of pairs"
     return Ratio(what, f"{n_regions} bare scipy.linalg.eigvalsh", ours, promised)
+
+
+def _sweep(weights: NDArray[np.float64], gammas: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.abs(perturbed_graphs(weights, absolute_gammas=gammas).entropy_change(absolute_gammas=gammas))
 
 
 def _efficiency_rows(weights: NDArray[np.float64]) -> list[Ratio]:

@@ -1,11 +1,10 @@
-from . import agreement, classical, entanglement, measures, region, reliability, resolvents, table
+from . import agreement, classical, entanglement, measures, reliability, resolvents, table
 from .agreement import AGREEMENT_MEASURES, rank_agreement, summarise_plausibility
 from .classical import betweenness, closeness, degree, eigenvector, fc_strength, local_efficiency, node_efficiency
 from .entanglement import (
     Spectra,
     control_spectra,
     default_betas,
-    entanglement_sweep,
     gamma_unit,
     mean_field_entropy,
     node_entanglement,
@@ -35,7 +34,6 @@ __all__ = [
     "degree",
     "eigenvector",
     "entanglement",
-    "entanglement_sweep",
     "fc_strength",
     "gamma_unit",
     "hub_table",
@@ -46,7 +44,6 @@ __all__ = [
     "node_efficiency",
     "node_entanglement",
     "rank_agreement",
-    "region",
     "reliability",
     "resolvents",
     "spectral_entropy",

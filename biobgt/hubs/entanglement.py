@@ -549,7 +549,7 @@ def node_entanglement(
     method: EntanglementMethod = "exact",
     signed: bool = False,
 ) -> FloatArray:
-    """Node entanglement of every region, at one diffusion time.
+    """Node entanglement of every region, at one diffusion time; of many, :func:`perturbed_graphs` shares the work.
 
     Parameters
     ----------
@@ -579,46 +579,15 @@ def node_entanglement(
     An isolated or silent region has NE 0, and so has, under ``control``, a region with one neighbour and every
     region of a complete graph with equal weights. A graph without edges has NE 0 everywhere.
     """
-    return entanglement_sweep(
-        adjacency, gamma, absolute_gammas=absolute_gamma, perturbation=perturbation, method=method, signed=signed
-    )[0]
-
-
-def entanglement_sweep(
-    adjacency: Graph,
-    gammas: _Gammas = DEFAULT_GAMMA,
-    *,
-    absolute_gammas: _Gammas | None = None,
-    perturbation: Perturbation = DEFAULT_PERTURBATION,
-    method: EntanglementMethod = "exact",
-    signed: bool = False,
-) -> FloatArray:
-    """Node entanglement over many diffusion times; what they share is computed once.
-
-    Parameters
-    ----------
-    adjacency : ndarray, shape (n, n), or BrainGraph
-    gammas : float or sequence of float, length n_gammas
-        In units of 1/mean(λ).
-    absolute_gammas : float or sequence of float, length n_gammas, optional
-        The same as absolute numbers, in place of ``gammas``.
-    perturbation, method, signed
-        As in :func:`node_entanglement`.
-
-    Returns
-    -------
-    ndarray, shape (n_gammas, n)
-        In bits.
-    """
     check_choice("method", method, get_args(EntanglementMethod))
     if method == "exact":
-        exact = perturbed_graphs(adjacency, gammas, absolute_gammas=absolute_gammas, perturbation=perturbation)
-        change = exact.entropy_change(gammas, absolute_gammas=absolute_gammas)
+        exact = perturbed_graphs(adjacency, gamma, absolute_gammas=absolute_gamma, perturbation=perturbation)
+        change = exact.entropy_change(gamma, absolute_gammas=absolute_gamma)[0]
     else:
         spectra = control_spectra(
             adjacency, perturbation=perturbation, method="first-order" if method == "first-order" else "exact"
         )
-        change = spectra.entropy_change(gammas, absolute_gammas=absolute_gammas, mean_field=method == "mean-field")
+        change = spectra.entropy_change(gamma, absolute_gammas=absolute_gamma, mean_field=method == "mean-field")[0]
     return change if signed else np.abs(change)
 
 

@@ -224,7 +224,7 @@ class Measured:
     @kept()
     def explain_region(
         self, options: HubOptions, region: int, gammas: tuple[float, ...] = GAMMAS
-    ) -> "_hubs.region.RegionExplanation":
+    ) -> "_hubs.table.RegionExplanation":
         """What node entanglement compares for one region.
 
         Parameters
@@ -236,7 +236,7 @@ class Measured:
             Of the entropy curves, in units of 1/mean(λ).
         """
         hubs = self.hubs(options.perturbation)
-        return _hubs.region.explain_region(self.graph(), hubs, region, options=options, gammas=gammas)
+        return _hubs.table.explain_region(self.graph(), hubs, region, options=options, gammas=gammas)
 
     @kept()
     def own_agreement(self, perturbation: Perturbation) -> "_hubs.agreement.GraphAgreement":

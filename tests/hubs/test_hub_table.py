@@ -120,21 +120,6 @@ def test_bad_options_are_refused_with_a_sentence(graph, options, word):
         hub_table(graph, **options)
 
 
-@pytest.mark.parametrize("perturbation", ["control", "remove"])
-@pytest.mark.parametrize("rule", ["top", "sd"])
-@pytest.mark.parametrize("gamma", [0.5, 30.0])
-def test_table_is_the_hub_table(silent_graph, silent_connectivity, perturbation, rule, gamma):
-    hubs = measure_hubs(silent_graph, silent_connectivity, perturbation=perturbation)
-    how = {"connectivity": silent_connectivity, "perturbation": perturbation, "rule": rule}
-    found = hubs.table(HubOptions(gamma, perturbation, rule))
-    for expected in (
-        hub_table(silent_graph, gamma=gamma, **how),
-        hub_table(silent_graph, absolute_gamma=gamma * gamma_unit(silent_graph), **how),
-    ):
-        expected.attrs = {}
-        pd.testing.assert_frame_equal(found, expected, check_exact=False, rtol=1e-9)
-
-
 def test_graphs_without_hubs_are_refused(silent_connectivity, graph):
     with pytest.raises(InputError, match="negative"):
         hub_table(graph_from_connectivity(silent_connectivity, ConnectomeSettings(sign="signed")))
