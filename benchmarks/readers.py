@@ -2,7 +2,7 @@
 
 import resource
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from biobgt.base.limits import current_limits
 from biobgt.data.atlas import load_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.connectivity import cohort_connectivity, subject_connectivity
-from biobgt.readers import read_cohort, stream_subjects
+from biobgt.readers import read_cohort
 
 N_TIMEPOINTS = 196  # the mean of the 899 ABIDE subjects
 N_REGIONS = 200
@@ -101,14 +101,11 @@ def _streaming_memory(folder: Path) -> None:
     """Stream 900 subjects (the same 100 files nine times) through connectivity; the peak is the whole process's."""
     total = np.zeros((N_REGIONS, N_REGIONS))
     for _ in range(9):
-        for matrix in map(subject_connectivity, _subjects(folder)):
-            total += matrix
+        for file in sorted(folder.iterdir()):
+            for subject in read_cohort(file, atlas="cc200"):
+                total += subject_connectivity(subject)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak memory of a process that streams 900 subjects: {peak:.0f} MB (promised: below 1024)\n")
-
-
-def _subjects(folder: Path) -> Iterator[Subject]:
-    return (item for item in stream_subjects(folder, atlas="cc200") if isinstance(item, Subject))
 
 
 def _write_abide_lookalikes(folder: Path, n_files: int) -> list[Path]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -333,13 +333,25 @@ def join_cohorts(cohorts: Iterable[Cohort], *, name: str) -> Cohort:
 
 # People, who may have several recordings each.
 
+Recording = TypeVar("Recording")
+
+
+def by_person(recordings: Iterable[Recording], persons: Iterable[str]) -> dict[str, list[Recording]]:
+    """Every person's recordings, or whatever there is of each of them; people in the order of their first ones.
+
+    >>> by_person(["one", "two", "three"], ["b", "a", "b"])
+    {'b': ['one', 'three'], 'a': ['two']}
+    """
+    owned: dict[str, list[Recording]] = {}
+    for recording, person in zip(recordings, persons, strict=True):
+        owned.setdefault(person, []).append(recording)
+    return owned
+
 
 def people_in_order(persons: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return the people in the order of their first recordings, and where those stand."""
-    first: dict[str, int] = {}
-    for row, person in enumerate(persons):
-        first.setdefault(person, row)
-    return tuple(first), np.array(list(first.values()), dtype=np.int64)
+    rows = by_person(range(len(persons)), persons)
+    return tuple(rows), np.array([own[0] for own in rows.values()], dtype=np.int64)
 
 
 def average_by_person(values: ArrayLike, persons: Sequence[str]) -> FloatArray:
@@ -360,9 +372,7 @@ def average_by_person(values: ArrayLike, persons: Sequence[str]) -> FloatArray:
     array = np.asarray(values)
     if len(array) != len(persons):
         raise InputError(f"There are {len(array)} recordings and {len(persons)} names of people for them.")
-    rows: dict[str, list[int]] = {}
-    for row, person in enumerate(persons):
-        rows.setdefault(person, []).append(row)
+    rows = by_person(range(len(persons)), persons)
     averaged = np.empty((len(rows), *array.shape[1:]), dtype=np.float64)
     for place, own in enumerate(rows.values()):
         numbers = array[own].astype(np.float64)

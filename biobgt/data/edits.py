@@ -20,6 +20,7 @@ from biobgt.data.cohort import (
     Cohort,
     Source,
     Subject,
+    by_person,
     is_silent,
     number_of_people,
     one_given_kind,
@@ -162,9 +163,7 @@ def check_run(run: str | None) -> None:
 
 def recordings_by_person(cohort: Cohort) -> dict[str, list[Subject]]:
     """Every person's recordings, by session and run; people in the order of their first ones."""
-    owned: dict[str, list[Subject]] = {}
-    for subject, person in zip(cohort, cohort.persons, strict=True):
-        owned.setdefault(person, []).append(subject)
+    owned = by_person(cohort, cohort.persons)
     for own in owned.values():  # run-2 before run-10
         own.sort(key=lambda one: [(int(x), "") if x.isdigit() else (-1, x) for x in _PIECES.findall(one.id)])
     return owned

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.wording import ANY_USUAL_COVARIATE
-from biobgt.data.cohort import FEWEST_COMPARED, Cohort
+from biobgt.data.cohort import FEWEST_COMPARED, Cohort, by_person
 from biobgt.data.graph import check_seed
 from biobgt.modules.louvain import combine_partitions
 from biobgt.modules.measures import PERMUTATIONS
@@ -166,10 +166,8 @@ def partitions_by_person(partitions: Sequence[Labels], persons: Sequence[str], *
     seed : int
         Of the consensus over a person's recordings.
     """
-    recordings: dict[str, list[Labels]] = {}
-    for partition, person in zip(partitions, persons, strict=True):
-        recordings.setdefault(person, []).append(partition)
-    return [own[0] if len(own) == 1 else combine_partitions(own, seed=seed) for own in recordings.values()]
+    recordings = by_person(partitions, persons).values()
+    return [own[0] if len(own) == 1 else combine_partitions(own, seed=seed) for own in recordings]
 
 
 def _people(

@@ -1,5 +1,5 @@
 from . import fetch, project
-from .cohort import read_cohort, stream_subjects
+from .cohort import read_cohort
 from .formats import READERS, ImageOptions, Reader, ReadOptions, readable_suffixes
 from .phenotypes import read_phenotypes
 from .recognise import find_atlas, read_atlas
@@ -16,5 +16,4 @@ __all__ = [
     "read_cohort",
     "read_phenotypes",
     "readable_suffixes",
-    "stream_subjects",
 ]

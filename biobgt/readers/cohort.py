@@ -57,7 +57,7 @@ class _Problem:
 
 
 def _read_candidates(
-    files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None = None
+    files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None
 ) -> Iterator[_Candidate | _Problem]:
     """Read files in their order; those that other processes read, two at a time.
 
@@ -210,8 +210,7 @@ def _names_of_subjects(subject: str, readings: list[Reading]) -> list[str]:
 # From what a user names, a file, a folder, an archive or several of them, to a cohort.
 #
 # :func:`read_cohort` reads everything, settles the atlas once for all subjects, and returns the cohort together with
-# the list of what was refused. :func:`stream_subjects` reads one subject at a time, for data that need not stay in
-# memory.
+# the list of what was refused.
 
 
 def read_cohort(
@@ -307,48 +306,6 @@ def read_cohort(
     cohort = edits.apply_missing_rule(cohort, options.missing)
     cohort = cohort if table is None else match_phenotypes(cohort, table)
     return edits.apply_recording_rule(cohort, options.recordings, run=options.run)
-
-
-def stream_subjects(
-    path: str | Path, *, atlas: str | Path | Atlas, options: ReadOptions | None = None
-) -> Iterator[Subject | Refusal]:
-    """Read one subject after another, keeping none; the atlas must be known beforehand.
-
-    Groups are not looked up, two files of the same subject both come, and recordings of one person stay apart.
-
-    Parameters
-    ----------
-    path : path
-        A file, a folder or a ``.zip``.
-    atlas : str, path or Atlas
-        A bundled name, a region table, or an atlas.
-    options : ReadOptions, optional
-        The user's word on what the files alone do not say.
-
-    Yields
-    ------
-    Subject or Refusal
-    """
-    options = options or ReadOptions()
-    if options.recordings != "apart" or options.run is not None:
-        raise InputError("Subjects that come one after another are kept apart: read the cohort to join recordings.")
-    chosen = find_atlas(atlas)
-    if suffix_of(Path(path)) == PROJECT_SUFFIX:
-        project = _read_project([Path(path)], chosen, None, None)
-        yield from (*project.refused, *project)
-        return
-    reference: tuple[str, ...] | None = None
-    with ExitStack() as stack:
-        found = look_up([Path(path)], options, stack)
-        yield from found.refused
-        for item in _read_candidates(found.data, options, chosen):
-            if isinstance(item, _Candidate):
-                whole = item.whole(chosen)
-                reference = reference or _reference_names([whole], chosen)
-                result = _to_subject(whole, chosen, BY_USER, reference)
-            else:
-                result = item
-            yield result if isinstance(result, Subject) else Refusal(result.file, str(result.error))
 
 
 def _accepted(candidates: Sequence[_Candidate], subjects: Mapping[str, Subject]) -> list[_Candidate]:

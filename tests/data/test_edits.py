@@ -27,7 +27,7 @@ from biobgt.figures.drawing import GAP_COLOUR
 from biobgt.figures.hubs import HubCurvesOptions, _HubBrainOptions, hub_brain, hub_curves
 from biobgt.figures.register import NoOptions
 from biobgt.figures.screen.pen import draw_on_screen
-from biobgt.readers import ReadOptions, stream_subjects
+from biobgt.readers import ReadOptions
 from biobgt.results.measured import Measured
 
 
@@ -466,9 +466,3 @@ def test_an_xcpd_tree_with_sessions_and_runs(xcpd, options, ids, lengths):
     assert [subject.n_timepoints for subject in recorded] == lengths
     assert recorded.atlas.name == "4s156"
     assert [subject.group for subject in recorded] == ["NC"] * (len(ids) - 1) + ["ASD"]
-
-
-def test_a_stream_keeps_recordings_apart(xcpd):
-    assert len([*stream_subjects(xcpd, atlas="4s156")]) == 4
-    with pytest.raises(InputError, match="kept apart"):
-        next(stream_subjects(xcpd, atlas="4s156", options=ReadOptions(recordings="averaged")))

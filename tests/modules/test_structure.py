@@ -308,12 +308,6 @@ def test_the_largest_component_is_measured_and_said():
     assert (result.clustering, result.path_length, result.sigma) == (whole.clustering, whole.path_length, whole.sigma)
 
 
-def test_the_seed_decides_on_null_graphs():
-    weights = random_weights(20, 4, density=0.3)
-    assert small_world(weights, n_nulls=2, seed=1) == small_world(weights, n_nulls=2, seed=1)
-    assert small_world(weights, n_nulls=2, seed=1) != small_world(weights, n_nulls=2, seed=2)
-
-
 def test_small_world_has_no_negative_weights():
     with pytest.raises(InputError, match="negative"):
         small_world(np.array([[0, -1], [-1, 0.0]]))

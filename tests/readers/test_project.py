@@ -19,7 +19,6 @@ from biobgt import Atlas, Cohort, ConnectomeSettings, InputError, Subject, load_
 from biobgt.base.errors import Refusal
 from biobgt.cli.main import app
 from biobgt.data.cohort import Source
-from biobgt.readers import stream_subjects
 from biobgt.readers.project import Project, open_project, save_project
 
 SETTINGS = ConnectomeSettings("partial", "signed", "proportional", 0.15, True)
@@ -158,8 +157,6 @@ def file(cohort, tmp_path) -> Path:
 def test_read_cohort_reads_a_project(file, cohort) -> None:
     assert_same(read_cohort(file), cohort)
     assert read_cohort([file], name="Other").name == "Other"
-    streamed = [item.id for item in stream_subjects(file, atlas=own_atlas(5)) if isinstance(item, Subject)]
-    assert streamed == list(cohort.ids)
 
 
 def test_what_the_user_says_comes_before_the_project(file, tmp_path) -> None:
