@@ -1,7 +1,8 @@
 """What several test modules share."""
 
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,14 @@ def shared_data() -> Path:
 def own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keys and copies of tests go to a folder of theirs, in what they start too, not to the user's."""
     os.environ["XDG_DATA_HOME"] = str(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Interrupts raise KeyboardInterrupt, also where whoever started the tests has them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

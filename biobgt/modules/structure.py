@@ -219,11 +219,9 @@ def modularity_test(
     weights = graph_weights(graph)
     check_count("null graphs", n_nulls, least=0)
     q = modularity(weights, labels, resolution=resolution)
-    null = np.empty(n_nulls)
-    for i in range(n_nulls):
-        randomised = random_graph(weights, seed=seed + i)
-        null[i] = louvain_modules(randomised, resolution=resolution, seed=seed + i, runs=runs).q
-    return ModularityTest(q=q, null=null, seed=seed)
+    drawn = ((one, random_graph(weights, seed=one)) for one in range(seed, seed + n_nulls))
+    null = [louvain_modules(graph, resolution=resolution, seed=one, runs=runs).q for one, graph in drawn]
+    return ModularityTest(q=q, null=np.array(null), seed=seed)
 
 
 @dataclass(frozen=True, eq=False)

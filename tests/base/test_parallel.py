@@ -102,14 +102,6 @@ def test_processes_end_with_the_job_that_started_them(tmp_path, number):
             os.killpg(job.pid, signal.SIGKILL)
 
 
-@pytest.fixture
-def interruptible():
-    """Ctrl-C raises, also where tests are run in the background of a script, which has all ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_while_processes_start_ends_the_job_once_they_have(monkeypatch):
     submit, started = ProcessPoolExecutor.submit, []

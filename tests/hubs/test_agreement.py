@@ -47,7 +47,7 @@ from biobgt.hubs.agreement import (
 from biobgt.hubs.measures import LITTLE_MEAN_CONNECTIVITY, NULL_GRAPHS
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(3, 30), st.integers(0, 10_000), st.integers(1, 6))
 def test_rank_correlations_match_scipy_with_ties(n, seed, n_values):
     rng = np.random.default_rng(seed)
@@ -90,7 +90,7 @@ def test_correlations_leave_silent_regions_out(silent_graph, silent_connectivity
         assert correlation.low < correlation.rho < correlation.high
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(n=st.integers(2, 25), n_values=st.integers(1, 30), seed=st.integers(0, 10_000))
 def test_correlation_in_a_sample_is_that_of_the_repeated_regions(n, n_values, seed):
     rng = np.random.default_rng(seed)
@@ -142,7 +142,7 @@ def first_order_partial(x, y, z):
     return (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(8, 40), st.integers(0, 10_000))
 def test_one_held_variable_gives_the_textbook_formula(n, seed):
     rng = np.random.default_rng(seed)

@@ -88,7 +88,7 @@ def test_defined_on_every_graph_which_is_not_changed(measure):
     assert not measure(EMPTY).any()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(weighted_graphs)
 def test_relabelling_permutes(weights):
     order = np.random.default_rng(0).permutation(len(weights))
@@ -118,7 +118,7 @@ def test_local_efficiency_by_hand():
     np.testing.assert_allclose(local_efficiency(CLIQUE), 0.3)  # (w·w)^⅓ · w^⅓
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(weighted_graphs)
 def test_efficiency_grows_with_the_weights(weights):
     for measure in (node_efficiency, local_efficiency):

@@ -253,7 +253,7 @@ def test_sweep_equals_one_gamma_at_a_time():
         np.testing.assert_allclose(sweep, single, atol=2e-13)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(weighted_graphs, st.sampled_from(["control", "remove"]), st.sampled_from(["exact", "first-order", "mean-field"]))
 def test_relabelling_permutes(weights, perturbation, method):
     order = np.random.default_rng(0).permutation(len(weights))
@@ -265,7 +265,7 @@ def test_relabelling_permutes(weights, perturbation, method):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(weighted_graphs, st.floats(1e-3, 1e3), st.sampled_from(["control", "remove"]))
 def test_scaling_weights_and_gamma_changes_nothing(weights, scale, perturbation):
     np.testing.assert_allclose(
@@ -276,7 +276,7 @@ def test_scaling_weights_and_gamma_changes_nothing(weights, scale, perturbation)
     np.testing.assert_allclose(node_entanglement(weights * scale), node_entanglement(weights), atol=1e-11)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(weighted_graphs)
 def test_control_keeps_the_total_weight_and_the_components(weights):
     spectra = control_spectra(weights)
@@ -360,7 +360,7 @@ def test_vertex_entanglement_is_never_positive_and_finite(name):
     assert not (name == "empty" and ve.any())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(weighted_graphs)
 def test_relabelling_permutes_vertex_entanglement_and_scaling_changes_nothing(weights):
     order = np.random.default_rng(0).permutation(len(weights))

@@ -72,7 +72,7 @@ def test_icc_is_that_of_shrout_and_fleiss():
     assert expected == pytest.approx(0.1257, abs=1e-4)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.integers(3, 30))
 def test_icc_is_one_for_equal_halves_and_never_above(seed, n_people):
     rng = np.random.default_rng(seed)
@@ -82,7 +82,7 @@ def test_icc_is_one_for_equal_halves_and_never_above(seed, n_people):
     assert (intraclass_correlation(first, first + 3) < 1).all()  # absolute agreement: a shift counts
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10_000))
 def test_likeness_of_own_halves_is_spearmans_over_regions_with_signal(seed):
     rng = np.random.default_rng(seed)

@@ -43,7 +43,7 @@ def clustered(n: int, density: float, seed: int):
     return upper + upper.T
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.sampled_from([random_weights, clustered]),
     st.integers(2, 60),

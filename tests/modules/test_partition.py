@@ -107,7 +107,7 @@ def test_information_of_pairs_of_brains(n_regions, n_modules):
     np.testing.assert_allclose(pairwise_mutual_information(labels), _one_by_one(labels), atol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(arrays(np.int64, st.tuples(st.integers(2, 4), st.integers(1, 9)), elements=st.integers(0, 4)))
 def test_information_of_any_labels(labels):
     np.testing.assert_allclose(pairwise_mutual_information(labels), _one_by_one(labels), atol=1e-7)
@@ -265,7 +265,7 @@ def test_blocks_of_four_regions_by_hand():
     assert module_contrast(matrix[None], ["b", "b", "a", None]) == pytest.approx(2 / 4.25)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.sampled_from(["x", "y", "z", None]), min_size=2, max_size=9), st.integers(0, 99))
 def test_blocks_and_contrast_equal_slow_loops(labels, seed):
     matrices = np.random.default_rng(seed).random((3, len(labels), len(labels)))

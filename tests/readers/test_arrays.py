@@ -44,7 +44,7 @@ SAVE = {
 }
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("name", SAVE)
 @given(
     values=arrays(

@@ -102,7 +102,7 @@ TIMES = st.datetimes().map(lambda time: time.replace(fold=0))  # ISO 8601 knows 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | TIMES | st.dates()
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     values=st.lists(st.lists(NUMBERS, min_size=2, max_size=2), min_size=2, max_size=6),
     name=st.text(min_size=1),

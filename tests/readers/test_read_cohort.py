@@ -13,7 +13,6 @@ import scipy.io
 from reading import as_text, needs_pipes, question, read_beside_a_good_one, reasons, refused, save_table
 
 from biobgt import ChoiceNeeded, ReadOptions, read_cohort
-from biobgt.base.errors import Refusal
 from biobgt.readers.discover import FoundFile, subject_ids
 from biobgt.readers.recognise import folders_above, label_table_beside
 
@@ -248,16 +247,6 @@ def test_links_within_the_folder_are_followed(tmp_path, rng):
     cohort = read_cohort(tmp_path, atlas="aal90")
     assert cohort.ids == ("sub-01",)
     assert "datalad get" in cohort.refused[0].reason
-
-
-def test_progress_counts_every_file(tmp_path, rng):
-    for name in "abc":
-        write_series(tmp_path / f"{name}.csv", rng)
-    (tmp_path / "d.csv").write_bytes(b"")
-    seen = []
-    cohort = read_cohort(tmp_path, atlas="aal90", progress=lambda done, total: seen.append((done, total)))
-    assert cohort.refused == (Refusal("d.csv", "The file is empty."),)
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
 def test_stacks_beside_names(tmp_path, rng):

@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from reading import refused
@@ -192,7 +192,6 @@ def test_bad_tables_get_a_sentence(content, sentence):
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 
 
-@settings(deadline=None)
 @given(
     values=arrays(np.float64, array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=8), elements=finite),
     separator=st.sampled_from(["\t", ",", ";", " "]),
