@@ -18,7 +18,7 @@ from biobgt.base.files import file_names, zipped
 from biobgt.base.kept import Key
 from biobgt.base.wording import counted, listed
 from biobgt.data.simulate import DEMO_COHORTS
-from biobgt.export import CohortRef, FigureRequest, making
+from biobgt.export import CohortRef, FigureRequest, bundle
 from biobgt.export.bundle import is_simulated, write_bundle
 from biobgt.export.graph_files import GRAPH_FORMATS, node_table
 from biobgt.export.request import FEWEST_PANELS, PanelOptions, PanelsRequest
@@ -342,15 +342,15 @@ class _ExportFiles:
 
     def make(self, request: FigureRequest | PanelsRequest) -> None:
         """Make the files of a figure, or of a figure of panels, and keep them."""
-        made: making.FigureFiles | making.PanelFiles
+        made: bundle.FigureFiles | bundle.PanelFiles
         if isinstance(request, PanelsRequest):
             measured = {panel.cohort: _measured(panel.cohort) for panel in request.panels}
-            made = making.make_panels(measured, request, style=self.style, formats=self.formats)
+            made = bundle.make_panels(measured, request, style=self.style, formats=self.formats)
         else:
             one = _measured(request.cohort)
             place = one.place = st.empty()
             try:
-                made = making.make_files(one, request, style=self.style, formats=self.formats)
+                made = bundle.make_files(one, request, style=self.style, formats=self.formats)
             finally:
                 one.place = None
                 place.empty()

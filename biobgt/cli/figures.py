@@ -77,8 +77,7 @@ def figure(
     biobgt figure module_brain study/ --subject sub-01 --format svg --width 85 --out figures
     biobgt figure panels demo:asd --set figures=hub_curves,module_brain --set columns=1 --out figures
     """
-    from biobgt.export.bundle import versions
-    from biobgt.export.making import make_files, make_panels
+    from biobgt.export.bundle import make_files, make_panels, versions
     from biobgt.export.methods import METHODS, methods_files
     from biobgt.results.measured import Measured
 

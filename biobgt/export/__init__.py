@@ -1,6 +1,6 @@
 """Export: figures for a paper with the numbers behind them, a methods text, provenance, and how to make them again.
 
-Importing this package is quick; :mod:`biobgt.export.making` and :mod:`biobgt.export.bundle` bring matplotlib.
+Importing this package is quick; :mod:`biobgt.export.bundle` brings matplotlib.
 """
 
 from biobgt.base.options import Plain

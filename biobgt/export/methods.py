@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -19,11 +19,13 @@ from biobgt.base.files import asset, zipped
 from biobgt.base.references import REFERENCES, Cited, Reference, cut, in_brackets
 from biobgt.base.wording import counted, escape_markdown, listed
 from biobgt.data.cohort import GROUP_TITLES, Cohort, average_by_person, counted_people, kind_of_group, people_in_order
-from biobgt.export.making import FigureFiles, options_in_full
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.groups.design import known_characteristics, one_value_per_person
 from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.training.cohorts import DATASETS
+
+if TYPE_CHECKING:
+    from biobgt.export.bundle import FigureFiles
 
 METHODS, LIBRARY = "methods", "references"  # names of the files, without suffix
 
@@ -63,7 +65,7 @@ class _Methods:
 
 
 def _methods_of(
-    figures: Sequence[FigureFiles], cohorts: Mapping[CohortRef, Cohort], versions: Mapping[str, str]
+    figures: "Sequence[FigureFiles]", cohorts: Mapping[CohortRef, Cohort], versions: Mapping[str, str]
 ) -> _Methods:
     """The methods of some figures, in the order of the paper."""
     people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
@@ -235,7 +237,7 @@ def _range(values: Sequence[float]) -> str:
 # What was analysed, whom figures show, and which models are behind them.
 
 
-def _analysis(figures: Sequence[FigureFiles]) -> list[tuple[str, _Said]]:
+def _analysis(figures: "Sequence[FigureFiles]") -> list[tuple[str, _Said]]:
     """Every sentence once, those that are about the same figures together, in the order of the figures."""
     about: dict[str, list[int]] = {}
     for number, one in enumerate(figures, start=1):
@@ -284,7 +286,7 @@ def _whom(request: FigureRequest, cohort: Cohort, *, several: bool) -> str:
 
 def _groups(request: FigureRequest, sizes: Mapping[str, int]) -> str:
     """The groups that a figure's options name, with their sizes; nothing where it shows all."""
-    options = options_in_full(request).as_dict()
+    options = request.full_options().as_dict()
     named = [options.get(name) for name in ("first", "second")]
     named = named if any(named) else [options.get("group")]
     known = [f"{group} (n = {sizes[group]:,})" for group in named if isinstance(group, str) and group in sizes]
@@ -388,7 +390,7 @@ def _about() -> Mapping[str, Any]:
 
 
 def methods_files(
-    figures: Sequence[FigureFiles],
+    figures: "Sequence[FigureFiles]",
     cohorts: Mapping[CohortRef, Cohort],
     versions: Mapping[str, str],
     *,

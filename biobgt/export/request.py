@@ -120,6 +120,13 @@ class FigureRequest:
         """The trained model behind the figure, or an empty name."""
         return self.cohort.name if self.cohort.model else str(self.options.get("model", ""))
 
+    def full_options(self) -> Options:
+        """All options of the figure, the given ones checked and the others by default."""
+        from biobgt.figures.register import all_figures
+
+        figure = all_figures().named(self.figure)
+        return figure.takes.from_plain(self.options, of=f"The figure '{figure.name}'")
+
     @cached_property
     def _options(self) -> tuple[tuple[str, Plain], ...]:
         return tuple(sorted(self.options.items()))

@@ -15,7 +15,7 @@ from typing import Any
 
 from biobgt.base.options import Plain, to_text
 from biobgt.data.cohort import Cohort
-from biobgt.export.making import FigureFiles, make_files
+from biobgt.export.bundle import FigureFiles, make_files
 from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure, all_figures

@@ -13,8 +13,7 @@ from page_contents import as_shown
 from biobgt.cli import main
 from biobgt.data.cohort import Cohort
 from biobgt.export import FigureRequest
-from biobgt.export.bundle import write_bundle
-from biobgt.export.making import make_files
+from biobgt.export.bundle import make_files, write_bundle
 from biobgt.figures.paper_style import PaperStyle
 
 

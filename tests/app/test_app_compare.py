@@ -11,7 +11,7 @@ from biobgt.base.colours import MODULE_COLOURS
 from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.groups.compare import ComparisonOptions, compare_groups
 from biobgt.groups.features import subject_features
 from biobgt.hubs import hub_table

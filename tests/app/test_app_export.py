@@ -16,8 +16,8 @@ from PIL import Image
 from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
+from biobgt.export.bundle import PanelFiles, _make_figure
 from biobgt.export.graph_files import GRAPH_FORMATS
-from biobgt.export.making import PanelFiles, _make_figure, options_in_full
 from biobgt.figures.groups import ModuleComparisonOptions, group_module_flow
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.models import subject_probability
@@ -74,7 +74,7 @@ def test_every_figure_with_a_recipe_can_be_added(open_page, page):
     assert [request.figure for request in found] == list(BUTTONS[page].values())
     for request in found:
         assert (request.cohort, request.subject, request.settings.level) == (DEMO, "sim-MCI-003", 0.4)
-        options_in_full(request)
+        request.full_options()
     added = [opened.button(key=f"{key}_export") for key in BUTTONS[page]]
     assert {(button.label, button.disabled) for button in added} == {("Added", True)}
     opened.session_state["export_list"] = found[1:]
@@ -262,7 +262,7 @@ def test_no_figure_of_modules_is_without_its_export(own_page, monkeypatch):
     assert len(_make_figure(cohort, chance).numbers) == 1 + drawn.sum()
     assert (brain.subject, brain.cohort.own) == (None, True)
     assert [brain.options[name] for name in ("first", "second", "group")] == ["NC", "MCI", "MCI"]
-    options_in_full(brain)
+    brain.full_options()
 
 
 def test_what_the_page_measured_is_not_measured_again_and_gives_the_same_numbers():

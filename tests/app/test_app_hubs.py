@@ -23,7 +23,7 @@ from streamlit.testing.v1 import AppTest
 from biobgt import ConnectomeSettings, InputError
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.figures import random_regions
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.why_region import story_sentences

@@ -29,7 +29,7 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.atlas import load_atlas
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import FigureRequest
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.figures.models import HERE, PAPER
 from biobgt.model import pretrained
 from biobgt.model.attention import network_table

@@ -13,7 +13,7 @@ from tiny_models import write_tiny_model
 from biobgt import Cohort, Subject, load_atlas
 from biobgt.data.cohort import Source
 from biobgt.data.simulate import demo_cohort
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.model import pretrained
 from biobgt.model.pretrained import load_pretrained
 from session.view import EXPORT_LIST, OWN_COHORT

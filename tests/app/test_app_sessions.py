@@ -18,7 +18,7 @@ from biobgt import Cohort, ConnectomeSettings, Subject, load_atlas
 from biobgt.data import quality
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
-from biobgt.export import CohortRef, FigureRequest, cohort_sha256, making
+from biobgt.export import CohortRef, FigureRequest, bundle, cohort_sha256
 from biobgt.figures import attention
 from biobgt.hubs import agreement, table
 from biobgt.hubs.entanglement import Spectra
@@ -59,7 +59,7 @@ COMPUTING = (
     (pretrained, "_load_region_weights"),
     (pretrained, "load_pretrained"),
     (attention, "_louvain_labels"),
-    (making, "make_files"),
+    (bundle, "make_files"),
 )
 GRAPH = ["subject_connectivity", "graph_from_connectivity"]
 N_SUBJECTS = 6
@@ -277,8 +277,8 @@ def test_explore_has_every_gamma_of_many_regions_in_the_end(open_own, cohort, in
         ("modules", "modularity_test", finding, "modularity_test", 100),
         ("modules", "small_world", finding, "small_world", 5),
         ("hubs", "group_curves", table, "measure_curves", 3),
-        ("export", "export_previews", making, "make_files", 3),
-        ("export", "export_bundle", making, "make_files", 3),
+        ("export", "export_previews", bundle, "make_files", 3),
+        ("export", "export_bundle", bundle, "make_files", 3),
     ],
 )
 def test_work_is_stopped_and_goes_on(open_own, cohort, interrupt, page, key, module, name, total) -> None:

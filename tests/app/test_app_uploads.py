@@ -33,7 +33,7 @@ from biobgt.base.references import REFERENCES, Reference
 from biobgt.data import connectivity as connectome
 from biobgt.data.atlas import BUNDLED, BundledAtlas, numbered_atlas
 from biobgt.data.edits import remove_subjects, set_groups
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.hubs import hub_table
 from biobgt.readers import READERS, Reader, readable_suffixes
 from biobgt.readers.measurement import Reading

@@ -164,8 +164,7 @@ def test_usual_captions_stay_as_they_are() -> None:
 def test_export_of_a_hostile_cohort(rng: np.random.Generator) -> None:
     """Names of subjects and groups in the bundle's words and numbers."""
     from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-    from biobgt.export.bundle import _captions_text
-    from biobgt.export.making import make_files
+    from biobgt.export.bundle import _captions_text, make_files
     from biobgt.export.methods import methods_files
     from biobgt.figures.paper_style import PaperStyle
 

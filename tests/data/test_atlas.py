@@ -33,7 +33,7 @@ from biobgt.data.atlas import (
 )
 from biobgt.data.quality import LEAST_MIRROR, atlas_check
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.readers import find_atlas, read_atlas
 from biobgt.results.measured import Measured
 

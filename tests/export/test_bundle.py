@@ -20,8 +20,7 @@ from PIL import Image
 from biobgt import ConnectomeSettings, InputError
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
 from biobgt.export import bundle as texts
-from biobgt.export.bundle import versions, write_bundle
-from biobgt.export.making import make_files
+from biobgt.export.bundle import make_files, versions, write_bundle
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.readers.project import save_project
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from biobgt.export import FigureRequest
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 
 EARLIER = Path(__file__).parents[1] / "earlier"
 # Atlases have further labels since, and the brain tells hubs from other regions.

@@ -12,7 +12,7 @@ from biobgt import Cohort, ConnectomeSettings, InputError, Subject, load_atlas
 from biobgt.base.references import REFERENCES, cited
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.export import CohortRef, FigureRequest, cohort_sha256
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import all_figures

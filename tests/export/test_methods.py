@@ -17,8 +17,7 @@ from biobgt.data.atlas import BUNDLED, load_atlas, numbered_atlas
 from biobgt.data.cohort import Source
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.export import methods as own_citation
-from biobgt.export.bundle import versions
-from biobgt.export.making import make_files
+from biobgt.export.bundle import make_files, versions
 from biobgt.export.methods import (
     _acquisition_sentences,
     _methods_of,

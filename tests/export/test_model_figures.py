@@ -10,7 +10,7 @@ from biobgt import InputError
 from biobgt.base.references import REFERENCES, cited
 from biobgt.base.wording import percent
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.export.methods import _model_paragraphs
 from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle

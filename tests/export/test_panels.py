@@ -11,9 +11,8 @@ from paper_texts import texts_inside_and_apart
 from test_bundle import STYLE, run_script, unpack
 
 from biobgt import InputError
-from biobgt.export import making
-from biobgt.export.bundle import write_bundle
-from biobgt.export.making import make_files, make_panels
+from biobgt.export import bundle
+from biobgt.export.bundle import make_files, make_panels, write_bundle
 from biobgt.export.request import PanelOptions, PanelsRequest
 from biobgt.figures.paper_style import PaperStyle
 
@@ -50,7 +49,7 @@ def test_captions_are_joined_behind_letters(measured):
 def drawn_panels(measured, monkeypatch, *figures, style, columns=2):
     """The whole figure of panels, as it is about to be written, and what is said of its size."""
     seen = []
-    monkeypatch.setattr(making, "save_figure", lambda figure, *how: seen.append(figure))
+    monkeypatch.setattr(bundle, "save_figure", lambda figure, *how: seen.append(figure))
     asked = PanelsRequest(tuple(map(request_of, figures)), PanelOptions(columns=columns))
     made = make_panels({DEMO: measured}, asked, style=style, formats=["png"])
     return seen[0], made

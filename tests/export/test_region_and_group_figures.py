@@ -6,7 +6,7 @@ import pytest
 from export_requests import SUBJECT, request_of
 
 from biobgt.data.connectivity import brain_graph, subject_connectivity
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.hubs.measures import HubOptions
 from biobgt.hubs.table import explain_region, measure_hubs
 from biobgt.modules import find_modules, modularity_test, small_world

@@ -22,7 +22,7 @@ from biobgt.base.colours import MODULE_COLOURS
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import _make_figure
+from biobgt.export.bundle import _make_figure
 from biobgt.figures.paper.frame import installed_fonts, save_figure
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import BUNDLED_FONT, PALETTES, PaperStyle

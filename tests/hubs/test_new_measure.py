@@ -15,7 +15,7 @@ from biobgt.cli.main import app
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.export import CohortRef, FigureRequest
-from biobgt.export.making import _make_figure, make_files
+from biobgt.export.bundle import _make_figure, make_files
 from biobgt.export.methods import _methods_of
 from biobgt.figures import gamma_sweep, hub_brain, hub_curves, hub_scatter
 from biobgt.figures.hubs import HubCurvesOptions, _GammaSweepOptions, _HubBrainOptions
