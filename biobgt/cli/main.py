@@ -194,8 +194,8 @@ JOBS = {
     "evaluate": "biobgt.cli.models:evaluate",
     "benchmark": "biobgt.cli.models:benchmark",
     "card": "biobgt.cli.models:card",
-    "predict": "biobgt.cli.predict:predict",
-    "attention": "biobgt.cli.predict:attention",
+    "predict": "biobgt.cli.subjects:predict",
+    "attention": "biobgt.cli.subjects:attention",
     "demo": "biobgt.cli.subjects:demo",
     "atlases": "biobgt.cli.subjects:atlases",
 }
