@@ -34,9 +34,8 @@ from biobgt.model.attention import BlockTests, all_block_tests, map_correlation
 from biobgt.model.pretrained import load_card, load_pretrained, model_folder
 from biobgt.modules import module_blocks
 from biobgt.training.cards import write_card
-from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.cohorts import Split, protocol_splits, training_cohort
 from biobgt.training.folds import LabelledGraphs, group_tests, label_graphs, out_of_fold_attention, train_members
-from biobgt.training.splits import Split
 
 TABLE = Path(__file__).with_name("attention_beside_connectivity.csv")
 TRUTH = Path(__file__).with_name("attention_beside_truth.csv")

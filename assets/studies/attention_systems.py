@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from biobgt.base.errors import InputError
 from biobgt.model.benchmark.networks import DenseAttention
 from biobgt.model.benchmark.systems import SYSTEMS
-from biobgt.model.calibration import calibrated
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.training import classification_metrics
 from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.evaluation import fit_system, graphs_for, inputs_of
 from biobgt.training.folds import label_graphs
+from biobgt.training.metrics import calibrated
 
 MEASURED = Path(__file__).with_name("attention_systems.npz")
 MODEL = "abide-cc200"

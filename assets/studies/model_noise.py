@@ -29,11 +29,10 @@ from numpy.typing import NDArray
 
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import NOISE_LEVELS, add_noise
-from biobgt.model.calibration import calibrated, margins_to_logits
+from biobgt.model.benchmark.systems import margins_to_logits
 from biobgt.model.inputs import correlations
-from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.metrics import classification_metrics
-from biobgt.training.splits import Split
+from biobgt.training.cohorts import Split, protocol_splits, training_cohort
+from biobgt.training.metrics import calibrated, classification_metrics
 from biobgt.training.trainer import best_penalty, left_out
 
 HERE = Path(__file__).parent

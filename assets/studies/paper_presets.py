@@ -20,14 +20,12 @@ import typer
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 
-from biobgt.model.calibration import calibrated, fit_temperature
 from biobgt.model.network import BioBGT
 from biobgt.model.presets import PRESETS
 from biobgt.training import classification_metrics
-from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.cohorts import Split, protocol_splits, training_cohort
 from biobgt.training.folds import LabelledGraphs, label_graphs
-from biobgt.training.metrics import METRICS
-from biobgt.training.splits import Split
+from biobgt.training.metrics import METRICS, calibrated, fit_temperature
 from biobgt.training.trainer import CHECKPOINT, Epoch, predict_logits, train_model
 
 RESULTS = Path(__file__).with_name("paper_presets.csv")

@@ -37,8 +37,18 @@ from biobgt.model.presets import (
 )
 from biobgt.readers import ReadOptions
 from biobgt.readers.measurement import Orientation
-from biobgt.training.cohorts import CohortKind, join_training_cohorts, protocol_splits, training_cohort
-from biobgt.training.splits import CROSS_VALIDATION, NESTED, PROTOCOLS, RANDOM, Evaluated, Split
+from biobgt.training.cohorts import (
+    CROSS_VALIDATION,
+    NESTED,
+    PROTOCOLS,
+    RANDOM,
+    CohortKind,
+    Evaluated,
+    Split,
+    join_training_cohorts,
+    protocol_splits,
+    training_cohort,
+)
 
 if TYPE_CHECKING:
     import torch

@@ -1,5 +1,4 @@
 from .benchmark.systems import BASELINES, Baseline
-from .calibration import calibrated, fit_temperature
 from .ensemble import Ensemble, SubjectExplanation
 from .network import AttentionMap, BioBGT, Explanation
 from .presets import PRESETS, Preset, preset_named
@@ -26,8 +25,6 @@ __all__ = [
     "InstalledModel",
     "Preset",
     "SubjectExplanation",
-    "calibrated",
-    "fit_temperature",
     "installed_model",
     "installed_models",
     "load_card",

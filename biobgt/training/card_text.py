@@ -22,9 +22,8 @@ from biobgt.data.cohort import counted_people
 from biobgt.model.benchmark.systems import kinds_of_baselines
 from biobgt.model.presets import OWN_PRESET
 from biobgt.model.pretrained import model_verdict
-from biobgt.training.cohorts import DATASETS
+from biobgt.training.cohorts import DATASETS, PROTOCOLS
 from biobgt.training.metrics import CALIBRATION_BINS, METRICS, reliability_curve
-from biobgt.training.splits import PROTOCOLS
 from biobgt.training.tables import CardTables, shown_share
 
 NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"

@@ -41,7 +41,7 @@ from biobgt.model.pretrained import (
 )
 from biobgt.modules.partition import module_blocks
 from biobgt.training.card_text import CardText, say
-from biobgt.training.cohorts import ADSIM, DATASETS, JoinedCohorts, folds_words
+from biobgt.training.cohorts import ADSIM, DATASETS, JoinedCohorts, Split, folds_words
 from biobgt.training.evaluation import baselines_out_of_fold, summarise
 from biobgt.training.folds import (
     LabelledGraphs,
@@ -56,7 +56,6 @@ from biobgt.training.metrics import (
     classification_metrics,
     paired_difference,
 )
-from biobgt.training.splits import Split
 
 _FORMAT = 1
 _VERSIONS = ("torch", "numpy", "scikit-learn", "bctpy")

@@ -22,7 +22,6 @@ from biobgt.base.files import read_csv, write_atomically, write_csv
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.simulate import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
 from biobgt.model.attention import BesideConnectivity, beside_connectivity
-from biobgt.model.calibration import calibrated, fold_temperatures
 from biobgt.model.ensemble import AT_ONCE, Ensemble, prepare_each
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.out_of_distribution import TrainingRanges, recognised, scan_measures
@@ -30,9 +29,9 @@ from biobgt.model.presets import FOLDS, Preset
 from biobgt.model.pretrained import load_card, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
 from biobgt.training.cards import measured, name_subjects, write_card
-from biobgt.training.cohorts import protocol_splits
+from biobgt.training.cohorts import CROSS_VALIDATION, Split, protocol_splits
 from biobgt.training.folds import LabelledGraphs, describe_members, feature_store, run_identity, train_members
-from biobgt.training.splits import CROSS_VALIDATION, Split
+from biobgt.training.metrics import calibrated, fold_temperatures
 from biobgt.training.trainer import predict_logits
 
 NESTED_FILE = "nested.csv"

@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort, Subject, person_of
 from biobgt.data.graph import check_connectivity
-from biobgt.model.calibration import calibrated, fit_temperature
 from biobgt.model.ensemble import Ensemble, SubjectExplanation
 from biobgt.model.inputs import prepare
 from biobgt.model.presets import OWN_PRESET, Preset, choose_device, preset_named
+from biobgt.training.metrics import calibrated, fit_temperature
 from biobgt.training.trainer import predict_logits, train_model
 
 _Brains = Cohort | Sequence[Subject] | ArrayLike

@@ -31,12 +31,19 @@ from biobgt.model.benchmark.systems import (
     System,
     baseline_titles,
 )
-from biobgt.model.calibration import calibrated, fit_temperature, fold_temperatures
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
+from biobgt.training.cohorts import RANDOM, Split, tested_to_trained
 from biobgt.training.folds import LabelledGraphs, run_identity
-from biobgt.training.metrics import METRICS, classification_metrics, is_possible, paired_difference
-from biobgt.training.splits import RANDOM, Split, tested_to_trained
+from biobgt.training.metrics import (
+    METRICS,
+    calibrated,
+    classification_metrics,
+    fit_temperature,
+    fold_temperatures,
+    is_possible,
+    paired_difference,
+)
 from biobgt.training.trainer import Epoch, predict_logits, train_model, train_network
 
 _Progress = Callable[[str], None]

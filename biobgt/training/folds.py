@@ -27,14 +27,14 @@ from biobgt.data.connectivity import subject_connectivity
 from biobgt.groups import compare_attention
 from biobgt.groups.design import covariates_of, one_value_per_person, overall_connectivity
 from biobgt.groups.features import AttentionComparison
-from biobgt.model.calibration import calibrated, fold_temperatures
 from biobgt.model.inputs import correlations, prepare
 from biobgt.model.network import BioBGT, Explanation, GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.model.pretrained import GroupResults
 from biobgt.modules import module_contrast
 from biobgt.results.store import FolderStore
-from biobgt.training.splits import Split
+from biobgt.training.cohorts import Split
+from biobgt.training.metrics import calibrated, fold_temperatures
 from biobgt.training.trainer import Epoch, ReadoutPart, is_first, predict_logits, readout_parts, train_model
 
 SAME_ANSWER = 1e-3  # how far a probability may move by rounding of the weights

@@ -16,6 +16,7 @@ from biobgt.base.wording import counted, listed, percent, signed
 from biobgt.data.cohort import Cohort, kind_of_group
 from biobgt.model.benchmark.systems import baseline_titles, benchmark_systems
 from biobgt.model.presets import OWN_PRESET, REFERENCE
+from biobgt.training.cohorts import PROTOCOLS, tested_to_trained
 from biobgt.training.metrics import (
     METRICS,
     bootstrap_intervals,
@@ -24,7 +25,6 @@ from biobgt.training.metrics import (
     paired_difference,
     roc_points,
 )
-from biobgt.training.splits import PROTOCOLS, tested_to_trained
 
 EMPTY = "–"
 FIXED_SPACE = "\u00a0"  # where a line is not broken

@@ -23,11 +23,11 @@ from torch.nn import functional
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file
 from biobgt.model.benchmark.networks import GraphNetwork
-from biobgt.model.benchmark.systems import PENALTIES
-from biobgt.model.calibration import fit_temperature, margins_to_logits
+from biobgt.model.benchmark.systems import PENALTIES, margins_to_logits
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.presets import Preset, TrainingSettings
 from biobgt.modules import module_contrast
+from biobgt.training.metrics import fit_temperature
 
 CHECKPOINT = "checkpoint.safetensors"
 _AT_ONCE = 64

@@ -22,9 +22,9 @@ from biobgt.modules.compare import group_module_difference
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.tables import analyse_hubs, analyse_modules
 from biobgt.training.cards import write_model
+from biobgt.training.cohorts import Split
 from biobgt.training.evaluation import baselines_out_of_fold
 from biobgt.training.folds import describe_members, label_graphs, train_members
-from biobgt.training.splits import Split
 
 
 def subject(name: str, group: str | None = None, n_regions: int = 4) -> Subject:

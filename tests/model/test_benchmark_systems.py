@@ -33,8 +33,8 @@ from biobgt.model.benchmark.systems import (
     _RandomForest,
     _Ridge,
     benchmark_systems,
+    margins_to_logits,
 )
-from biobgt.model.calibration import margins_to_logits
 from biobgt.model.inputs import correlations
 from biobgt.model.network import BioBGT
 from biobgt.model.presets import preset_named

@@ -8,9 +8,8 @@ from planted_cohort import planted_cohort, small
 from planted_model import PRESET, train_ensemble, write_planted
 
 from biobgt.data.cohort import Cohort
-from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts
+from biobgt.training.cohorts import JoinedCohorts, Split, cross_validation, join_training_cohorts
 from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, label_graphs
-from biobgt.training.splits import Split, cross_validation
 
 
 @pytest.fixture(scope="session")

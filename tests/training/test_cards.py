@@ -26,11 +26,11 @@ from biobgt.figures.attention_groups import _comparison_sentence, _contrast_sent
 from biobgt.groups.design import one_value_per_person
 from biobgt.model.attention import all_block_tests
 from biobgt.model.benchmark.systems import BASELINES, Baseline, kinds_of_baselines
-from biobgt.model.calibration import calibrated
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import _beside_connectivity, add_evaluation, check_evaluated
+from biobgt.training.cohorts import Split
 from biobgt.training.evaluation import baselines_out_of_fold, evaluate, paired_with_baselines
 from biobgt.training.folds import (
     LabelledGraphs,
@@ -39,8 +39,7 @@ from biobgt.training.folds import (
     group_tests,
     out_of_fold_attention,
 )
-from biobgt.training.metrics import METRICS, classification_metrics
-from biobgt.training.splits import Split
+from biobgt.training.metrics import METRICS, calibrated, classification_metrics
 from biobgt.training.tables import CardTables
 from biobgt.training.trainer import predict_logits
 

@@ -41,9 +41,8 @@ from biobgt.training.checks import (
     evaluate_nested,
     shuffle_entanglement,
 )
-from biobgt.training.cohorts import protocol_splits
+from biobgt.training.cohorts import Split, cross_validation, protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs
-from biobgt.training.splits import Split, cross_validation
 from biobgt.training.tables import CardTables
 from biobgt.training.trainer import _initialise_readout
 

@@ -21,9 +21,9 @@ from sklearn.utils import estimator_checks
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import cohort_connectivity
-from biobgt.model.calibration import calibrated, fit_temperature
 from biobgt.model.inputs import prepare
 from biobgt.training import BioBGTClassifier
+from biobgt.training.metrics import calibrated, fit_temperature
 from biobgt.training.trainer import predict_logits
 
 PRESET = small("best")

@@ -24,10 +24,10 @@ from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.data.cohort import Cohort
 from biobgt.model.benchmark.systems import NETWORK_TRAINING, BioBGTSystem, NetworkSystem, System, benchmark_systems
-from biobgt.model.calibration import calibrated
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
 from biobgt.training import evaluation
+from biobgt.training.cohorts import Split, cross_validation
 from biobgt.training.evaluation import (
     _check_possible,
     _Fitted,
@@ -41,8 +41,7 @@ from biobgt.training.evaluation import (
     summarise,
 )
 from biobgt.training.folds import LabelledGraphs, label_graphs
-from biobgt.training.metrics import METRICS, classification_metrics, paired_difference
-from biobgt.training.splits import Split, cross_validation
+from biobgt.training.metrics import METRICS, calibrated, classification_metrics, paired_difference
 from biobgt.training.tables import BenchmarkTables
 from docs.tools.study_tables import with_tables
 

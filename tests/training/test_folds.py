@@ -12,10 +12,10 @@ from planted_model import train_ensemble
 
 import biobgt.training.folds
 from biobgt.base.errors import InputError
-from biobgt.model.calibration import fit_temperature
 from biobgt.modules import module_contrast
+from biobgt.training.cohorts import Split
 from biobgt.training.folds import LabelledGraphs, TrainedEnsemble, _open_run
-from biobgt.training.splits import Split
+from biobgt.training.metrics import fit_temperature
 from biobgt.training.trainer import predict_logits
 
 Splits = tuple[Split, ...]

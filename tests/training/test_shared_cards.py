@@ -20,9 +20,8 @@ from biobgt.model.pretrained import CARD, _load_region_weights, _load_spread, lo
 from biobgt.modules import module_contrast
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import write_shared_model
-from biobgt.training.cohorts import JoinedCohorts, join_training_cohorts, protocol_splits
+from biobgt.training.cohorts import JoinedCohorts, Split, join_training_cohorts, protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs, train_members
-from biobgt.training.splits import Split
 
 Splits = tuple[Split, ...]
 PRESET = small("best", epochs=1, pretrain_steps=2)

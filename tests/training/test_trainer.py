@@ -24,9 +24,8 @@ from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import Preset
 from biobgt.modules import module_contrast
 from biobgt.training.cards import _with_readout
-from biobgt.training.cohorts import JoinedCohorts
+from biobgt.training.cohorts import JoinedCohorts, cross_validation
 from biobgt.training.folds import LabelledGraphs
-from biobgt.training.splits import cross_validation
 from biobgt.training.trainer import (
     Epoch,
     _initialise_readout,
@@ -188,7 +187,7 @@ from planted_cohort import planted_cohort, small
 from biobgt.training.folds import label_graphs
 from biobgt.training.trainer import is_first, process_group
 from biobgt.training.folds import train_members
-from biobgt.training.splits import cross_validation
+from biobgt.training.cohorts import cross_validation
 
 torch.set_num_threads(1)
 folder, preset = Path(sys.argv[1]), small("best", epochs=2, batch_size=7)

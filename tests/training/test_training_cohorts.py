@@ -17,14 +17,17 @@ from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.training.cohorts import (
     JoinedCohorts,
+    Split,
     _simulated_progression,
     _sites_of,
+    cross_validation,
     folds_words,
     join_training_cohorts,
+    leave_one_site_out,
     protocol_splits,
+    random_splits,
     training_cohort,
 )
-from biobgt.training.splits import Split, cross_validation, leave_one_site_out, random_splits
 
 HEADER = ",".join(f"R{i}" for i in range(16))
 

@@ -3,7 +3,7 @@
 ``biobgt evaluate`` and ``biobgt train`` fit every object of :data:`BASELINES` on the splits of the model, and put its
 results into their tables and on the model's card. These are ridge regressions: on Fisher z of the correlations, on the
 tangent space at the training subjects' mean (from shrunk correlations, Ledoit-Wolf's strength), on the log-Euclidean
-connectivity that the ``best`` preset reads. What a model claims becomes logits by :mod:`biobgt.model.calibration`, from
+connectivity that the ``best`` preset reads. What a model claims becomes logits by :func:`margins_to_logits`, from
 predictions of training subjects that were left out of a fit; the readout of BioBGT starts in the same way.
 
 A system of the benchmark knows its name, its works, how it is built and how it is trained; what the paper reports of it
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _LinearFeatures = Literal["fisher-z", "tangent", "log"]
 PENALTIES = np.logspace(-2, 1, 13)  # of ridge, in units of the mean squared norm of a subject's features
 _MACHINE_PENALTIES = np.logspace(-4, 0, 5)  # C of the machine, features having unit mean square
+_SCALES = (0.05, 20.0)  # of the margins of two groups
 _FOLDS, _SEED = 5, 0
 
 
@@ -88,8 +89,6 @@ class _Margins(ABC):
 
     def fit(self, matrices: NDArray[np.float64], groups: NDArray[np.int64]) -> "_Margins":
         """Fit on correlation matrices, shape (n_subjects, n_regions, n_regions), and numbers of groups."""
-        from biobgt.model.calibration import margins_to_logits  # brings SciPy, which listing baselines does not need
-
         self.map_ = margins_to_logits(self._fit(matrices, groups), groups)
         return self
 
@@ -206,6 +205,50 @@ def _edges(matrices: NDArray[np.float64]) -> NDArray[np.float64]:
 def _columns(margins: NDArray[np.float64]) -> NDArray[np.float64]:
     """One column per group; scikit-learn gives one number for two groups."""
     return np.column_stack([-margins, margins]) if margins.ndim == 1 else margins
+
+
+# From the margins of a ridge regression to logits of groups.
+#
+# Ridge is fitted to targets ±1, one per group. With three groups in an order, such as stages of a disease, the middle
+# one hardly ever has the largest margin, however well it can be told apart: it is masked (Hastie, Tibshirani and
+# Friedman, *The Elements of Statistical Learning*, section 4.2). A logistic regression on the margins that each
+# training subject got from all others brings it back, and says how sure a margin is.
+
+
+def margins_to_logits(
+    margins: NDArray[np.float64], groups: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Find the linear map from margins to logits: ``logits = margins @ matrix.T + offset``.
+
+    Parameters
+    ----------
+    margins : ndarray, shape (n_subjects, n_groups)
+        Of each training subject, from a ridge fitted to all others. Where regions were weighed first, the weights have
+        seen them all, and the map is a little too sure; a temperature from other subjects follows.
+    groups : ndarray of int, shape (n_subjects,)
+        Columns of the true groups.
+
+    Returns
+    -------
+    matrix : ndarray, shape (n_groups, n_groups)
+        With two groups, whose margins are one number, a positive scale: chance must not turn a margin round.
+    offset : ndarray, shape (n_groups,)
+    """
+    if margins.shape[1] == 2:
+        from scipy.optimize import minimize_scalar  # listing baselines does without SciPy
+
+        def loss(scale: float) -> float:
+            logits = scale * margins
+            chosen = logits[np.arange(len(groups)), groups]
+            return float(np.mean(np.logaddexp.reduce(logits, axis=1) - chosen))
+
+        found = minimize_scalar(loss, bounds=_SCALES, method="bounded")
+        return float(found.x) * np.eye(2), np.zeros(2)
+    from sklearn.linear_model import LogisticRegression
+
+    spread = float(np.sqrt(np.square(margins - margins.mean(axis=0)).mean())) or 1.0
+    model = LogisticRegression(max_iter=1000).fit(margins / spread, groups)
+    return np.asarray(model.coef_ / spread), np.asarray(model.intercept_)
 
 
 BASELINES: Registry[Baseline] = Registry(

@@ -7,8 +7,14 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 
 from biobgt.base.errors import InputError
-from biobgt.model.calibration import NO_OPINION, TEMPERATURES, calibrated, fit_temperature, fold_temperatures
-from biobgt.training.metrics import calibration_error
+from biobgt.training.metrics import (
+    NO_OPINION,
+    TEMPERATURES,
+    calibrated,
+    calibration_error,
+    fit_temperature,
+    fold_temperatures,
+)
 
 
 def _drawn(n: int, n_groups: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
