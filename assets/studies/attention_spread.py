@@ -27,7 +27,7 @@ from biobgt.groups import compare_groups
 from biobgt.model.attention import people_summary
 from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder
 from biobgt.training.cards import measure_again
-from biobgt.training.cohorts import protocol_splits, training_cohort
+from biobgt.training.cohorts import join_training_cohorts, protocol_splits, training_cohort
 from biobgt.training.folds import LabelledGraphs, check_same_attention, label_graphs, out_of_fold_attention
 
 SPREAD = Path(__file__).with_name("attention_spread.csv")
@@ -117,7 +117,7 @@ def main(
     splits = protocol_splits(cohort, "folds", n=len(ensemble.members), seed=seed)
     attention, contrasts = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(model))
-    measure_again(model_folder(model), cohort, prepared, attention, contrasts)
+    measure_again(model_folder(model), join_training_cohorts([cohort]), prepared, attention, contrasts)
     known = candidates(cohort, prepared)
     spread = spread_table(model, prepared, contrasts, known["mean |FC|"].to_numpy())
     spread.to_csv(SPREAD, index=False, float_format="%.4f")

@@ -175,9 +175,9 @@ def train(
     with process_group():
         if len(cohort) > 1 and phenotypes is not None:
             raise InputError("Each of several cohorts has its own table of groups: leave out --phenotypes.")
-        cohorts = [_read_training_cohort(kind, data, phenotypes, atlas, orientation, seed) for kind in cohort]
-        joined = join_training_cohorts(cohorts) if len(cohorts) > 1 else None
-        subjects, readouts = (joined.whole, joined.readouts) if joined else (cohorts[0], ())
+        read = [_read_training_cohort(kind, data, phenotypes, atlas, orientation, seed) for kind in cohort]
+        joined = join_training_cohorts(read)
+        subjects = joined.whole
         splits = protocol_splits(subjects, CROSS_VALIDATION, n=options.folds, seed=seed)  # refuses before the long work
         write_reading(subjects, folder)
         kept = (
@@ -185,15 +185,15 @@ def train(
             "command with --resume to continue."
         )
         with keeping(kept):
-            prepared = _prepare_graphs(subjects, settings, folder / "features", readouts=readouts)
+            prepared = _prepare_graphs(subjects, settings, folder / "features", readouts=joined.readouts)
             how: dict[str, Any] = {"folder": folder, "seed": seed, "device": chosen, "progress": print_notice}
             members = train_members(prepared, splits, settings, resume=resume, **how)
             if not is_first():
                 return
-            made: dict[str, Any] = {"name": name or out.resolve().name, "preset": settings, "seed": seed}
+            made: dict[str, Any] = {"name": name or out.resolve().name, "seed": seed}
             made |= {"data": prepared, "splits": splits, "command": typed_command(sys.argv[1:])}
             with results_folder(out, job="train", manifest=False) as place:  # a card names its files itself
-                if joined is None:
+                if not joined.readouts:
                     trained = describe_members(members, prepared, splits, folder=folder, device=chosen)
                     linear = baselines_out_of_fold(prepared, splits)
                     written = write_model(place, cohort=subjects, trained=trained, linear=linear, **made)
@@ -201,8 +201,7 @@ def train(
                     written = write_shared_model(
                         place, joined=joined, members=members, runs=folder, device=chosen, progress=print_notice, **made
                     )
-                parts = (subjects,) if joined is None else joined.parts
-                _complete_cards(place, parts, prepared, splits, seed=seed, features=folder / "features")
+                _complete_cards(place, joined.parts, prepared, splits, seed=seed, features=folder / "features")
     print_line(written["headline"])
     print_line(f"Model written to {out}")
 
@@ -249,17 +248,16 @@ def card(
     kinds = [one["cohort"] for one in known.get("readouts", ())]
     _use_threads(threads)
     ensemble = load_pretrained(folder, "cpu")
-    joined = None
     if kinds:
-        joined = join_training_cohorts(
-            [_read_training_cohort(kind, data, None, known["atlas"], orientation, seed) for kind in kinds]
-        )
-        subjects, readouts, parts = joined.whole, joined.readouts, joined.parts
-    else:
-        subjects = _read_training_cohort(known["data"]["cohort"], data, phenotypes, atlas, orientation, seed)
-        readouts, parts = (), (subjects,)
-    splits = protocol_splits(subjects, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
-    prepared = _prepare_graphs(subjects, ensemble.preset, features, readouts=readouts)
+        phenotypes, atlas = None, known["atlas"]
+    joined = join_training_cohorts(
+        [
+            _read_training_cohort(kind, data, phenotypes, atlas, orientation, seed)
+            for kind in kinds or [known["data"]["cohort"]]
+        ]
+    )
+    splits = protocol_splits(joined.whole, CROSS_VALIDATION, n=len(ensemble.members), seed=seed)
+    prepared = _prepare_graphs(joined.whole, ensemble.preset, features, readouts=joined.readouts)
     attention, contrasts = out_of_fold_attention(ensemble.members, prepared, splits)
     check_same_attention(attention, prepared, load_groups(folder))
     with results_folder(folder, job="card", manifest=False) as place:
@@ -269,8 +267,8 @@ def card(
         else:
             for file in (WEIGHTS, CARD, GROUPS):
                 shutil.copy2(folder / file, place)
-        measure_again(place, joined or subjects, prepared, attention, contrasts)
-        _complete_cards(place, parts, prepared, splits, seed=seed, features=features)
+        measure_again(place, joined, prepared, attention, contrasts)
+        _complete_cards(place, joined.parts, prepared, splits, seed=seed, features=features)
     print_line(f"{'Cards' if kinds else 'Card'} and tests written to {folder}")
 
 

@@ -41,7 +41,7 @@ from biobgt.model.pretrained import (
 )
 from biobgt.modules.partition import module_blocks
 from biobgt.training.card_text import CardText, say
-from biobgt.training.cohorts import ADSIM, DATASETS, JoinedCohorts, Split, folds_words
+from biobgt.training.cohorts import ADSIM, DATASETS, JoinedCohorts, Split, folds_words, join_training_cohorts
 from biobgt.training.evaluation import baselines_out_of_fold, summarise
 from biobgt.training.folds import (
     LabelledGraphs,
@@ -68,7 +68,6 @@ def write_model(
     name: str,
     cohort: Cohort,
     data: LabelledGraphs,
-    preset: Preset,
     trained: TrainedEnsemble,
     linear: Mapping[str, NDArray[np.float64]],
     command: str,
@@ -87,8 +86,7 @@ def write_model(
     cohort : Cohort
         Named after a kind of :data:`biobgt.training.cohorts.DATASETS`.
     data : LabelledGraphs
-        Of the cohort, for the preset.
-    preset : Preset
+        Of the cohort, for the members' preset.
     trained : TrainedEnsemble
     linear : mapping of str to ndarray, shape (n_subjects, n_groups)
         Out-of-fold probabilities of linear models, on the same folds.
@@ -103,6 +101,7 @@ def write_model(
         are then in the folder above.
     """
     make_folder(folder)
+    preset = trained.members[0].preset
     if readout is None:
         _write_weights(folder, trained.members, data)
     _write_groups(folder, data, trained)
@@ -406,7 +405,6 @@ def write_shared_model(
     name: str,
     joined: JoinedCohorts,
     data: LabelledGraphs,
-    preset: Preset,
     members: Sequence[BioBGT],
     splits: Sequence[Split],
     runs: Path,
@@ -426,7 +424,6 @@ def write_shared_model(
     joined : JoinedCohorts
     data : LabelledGraphs
         Of all cohorts, with their readouts.
-    preset : Preset
     members : sequence of BioBGT
         Of :func:`biobgt.training.folds.train_members`.
     splits : sequence of Split
@@ -458,7 +455,6 @@ def write_shared_model(
             name=f"{name}/{cohort.name}",
             cohort=cohort,
             data=own,
-            preset=preset,
             trained=trained,
             linear=baselines_out_of_fold(own, folds),
             command=command,
@@ -486,7 +482,7 @@ def _with_readout(member: BioBGT, columns: Sequence[int]) -> BioBGT:
 
 def measure_again(
     folder: Path,
-    cohorts: Cohort | JoinedCohorts,
+    cohorts: JoinedCohorts,
     data: LabelledGraphs,
     attention: NDArray[np.float32],
     contrasts: NDArray[np.float64],
@@ -497,21 +493,21 @@ def measure_again(
     ----------
     folder : Path
         Of the model, or of a network, whose readouts follow.
-    cohorts : Cohort or JoinedCohorts
-        What it was trained on.
+    cohorts : JoinedCohorts
+        What it was trained on: of a model one cohort.
     data : LabelledGraphs
         Of the same subjects in the same order; of several cohorts with their readouts.
     attention : ndarray, shape (n_subjects, n_regions, n_regions)
     contrasts : ndarray, shape (n_subjects,)
         Of :func:`biobgt.training.folds.out_of_fold_attention`.
     """
-    if isinstance(cohorts, Cohort):
-        _write_group_tests(folder, cohorts, data, attention, contrasts)
+    if not cohorts.readouts:
+        _write_group_tests(folder, cohorts.whole, data, attention, contrasts)
         seal_card(folder)
         return
     for part, cohort in zip(data.parts, cohorts.parts, strict=True):
-        own = data.of_readout(part)
-        measure_again(folder / cohort.name, cohort, own, attention[part.rows], contrasts[part.rows])
+        own, alone = data.of_readout(part), join_training_cohorts([cohort])
+        measure_again(folder / cohort.name, alone, own, attention[part.rows], contrasts[part.rows])
     _compare_cohorts(folder, load_card(folder), cohorts, data, attention)
 
 

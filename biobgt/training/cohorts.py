@@ -89,12 +89,12 @@ DATASETS: Mapping[str, _Dataset] = {
 
 @dataclass(frozen=True, eq=False)
 class JoinedCohorts:
-    """Cohorts on one atlas, one after the other.
+    """Cohorts on one atlas, one after the other; or one alone.
 
     Attributes
     ----------
     whole : Cohort
-        All subjects, named ``abide+cni-adhd`` after the cohorts.
+        All subjects; of several cohorts named after them, ``abide+cni-adhd``.
     parts : tuple of Cohort
         Named by their kind; the same subjects, with the ids and groups that they have in the whole.
     """
@@ -104,8 +104,8 @@ class JoinedCohorts:
 
     @property
     def readouts(self) -> tuple[tuple[str, ...], ...]:
-        """The groups of each cohort, controls first."""
-        return tuple(tuple(part.group_sizes) for part in self.parts)
+        """The groups of each of several cohorts, controls first; empty for one alone."""
+        return tuple(tuple(part.group_sizes) for part in self.parts) if len(self.parts) > 1 else ()
 
     @property
     def own_ids(self) -> list[str]:
@@ -119,15 +119,17 @@ class JoinedCohorts:
 
 
 def join_training_cohorts(cohorts: Sequence[Cohort]) -> JoinedCohorts:
-    """Put cohorts together to train one model on all; each is named after its kind.
+    """Put cohorts together to train one model on all, each named after its kind; one alone stays as it is.
 
     Parameters
     ----------
     cohorts : sequence of Cohort
-        Two or more of :func:`training_cohort`, each of another kind.
+        Of :func:`training_cohort`, each of another kind.
     """
     kinds = [cohort.name for cohort in cohorts]
-    if len(kinds) < 2 or len(set(kinds)) < len(kinds):
+    if len(kinds) == 1:
+        return JoinedCohorts(cohorts[0], tuple(cohorts))
+    if len(set(kinds)) < len(kinds):
         raise InputError(f"A model of several cohorts needs two or more different ones, not {', '.join(kinds)}.")
     times = Counter(group for cohort in cohorts for group in cohort.group_sizes)
     parts = tuple(_renamed(cohort, {group for group, n in times.items() if n > 1}) for cohort in cohorts)

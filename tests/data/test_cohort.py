@@ -203,7 +203,6 @@ def test_a_models_group_maps_are_means_over_people(tmp_path) -> None:
         name="twice",
         cohort=cohort,
         data=data,
-        preset=preset,
         trained=trained,
         linear=baselines_out_of_fold(data, splits),
         command="biobgt train",

@@ -37,7 +37,6 @@ def write_planted(folder: Path, cohort: Cohort, data: LabelledGraphs, trained: T
             name="planted",
             cohort=cohort,
             data=data,
-            preset=PRESET,
             trained=trained,
             linear=baselines_out_of_fold(data, splits),
             command="biobgt train --cohort folder",

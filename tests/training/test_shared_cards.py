@@ -57,7 +57,6 @@ def folder(
         name="two",
         joined=joined,
         data=data,
-        preset=PRESET,
         members=members,
         splits=splits,
         runs=place / "runs",
@@ -261,7 +260,7 @@ def test_a_cohort_too_small_to_be_divided_is_refused_before_training(tmp_path: P
     data = label_graphs(joined.whole, PRESET, readouts=joined.readouts)
     splits = protocol_splits(joined.whole, "folds", n=2, seed=0)
     members = [BioBGT(PRESET, n_regions=16, n_groups=4)] * 2
-    written = {"joined": joined, "data": data, "preset": PRESET, "members": members, "splits": splits}
+    written = {"joined": joined, "data": data, "members": members, "splits": splits}
     with pytest.raises(InputError, match="nobody is left to validate"):
         write_shared_model(tmp_path, name="x", **written, runs=tmp_path, command="", seed=0)
     with pytest.raises(InputError, match="nobody is left to validate"):

@@ -362,10 +362,12 @@ def test_joined_cohorts_name_controls_by_their_study_and_keep_people_together(bo
             ]
 
 
-def test_one_cohort_alone_or_twice_is_refused(both: JoinedCohorts) -> None:
-    for cohorts in (both.parts[:1], (both.parts[0], both.parts[0])):
-        with pytest.raises(InputError, match="two or more different"):
-            join_training_cohorts(cohorts)
+def test_one_cohort_stays_as_it_is_and_twice_it_is_refused(both: JoinedCohorts) -> None:
+    alone = join_training_cohorts(both.parts[:1])
+    assert alone.whole is both.parts[0]
+    assert alone.readouts == ()
+    with pytest.raises(InputError, match="two or more different"):
+        join_training_cohorts((both.parts[0], both.parts[0]))
 
 
 def test_aal90_is_the_first_regions_of_the_shared_files(shared_data: Path) -> None:
