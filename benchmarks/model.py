@@ -32,7 +32,7 @@ from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch, 
 from biobgt.model.presets import Preset, preset_named
 from biobgt.modules import louvain_modules
 from biobgt.readers import read_cohort
-from biobgt.training.evaluation import inputs_of
+from biobgt.training.evaluation import _inputs_of
 from biobgt.training.tables import EPOCH_REGIONS, EPOCH_SUBJECTS
 
 N_REGIONS, BATCH, N_MEMBERS = EPOCH_REGIONS, 16, 10
@@ -113,7 +113,7 @@ def _network_step(system: System) -> tuple[nn.Module, Callable[[], object]] | No
     """A network and one training step of it; None for a system that is no network."""
     if not isinstance(system, NetworkSystem | BioBGTSystem):
         return None
-    graphs, groups = _graphs(N_REGIONS, BATCH, inputs_of(system)), torch.arange(BATCH) % 2
+    graphs, groups = _graphs(N_REGIONS, BATCH, _inputs_of(system)), torch.arange(BATCH) % 2
     network: nn.Module
     losses: Callable[[], tuple[Tensor, Tensor]]
     if isinstance(system, NetworkSystem):

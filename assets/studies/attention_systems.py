@@ -17,12 +17,12 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
-from biobgt.model.benchmark.networks import DenseAttention
+from biobgt.model.benchmark.networks import _DenseAttention
 from biobgt.model.benchmark.systems import SYSTEMS
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.training import classification_metrics
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.evaluation import fit_system, graphs_for, inputs_of
+from biobgt.training.evaluation import _fit_system, _graphs_for, _inputs_of
 from biobgt.training.folds import label_graphs
 from biobgt.training.metrics import calibrated
 
@@ -47,9 +47,9 @@ def main(
         if file.exists():
             continue
         system = SYSTEMS[key]
-        prepared = label_graphs(cohort, inputs_of(system), kept=features)
-        graphs = graphs_for(system, prepared)
-        fitted = fit_system(system, prepared, graphs, split, seed=0, progress=lambda words: print(words, flush=True))
+        prepared = label_graphs(cohort, _inputs_of(system), kept=features)
+        graphs = _graphs_for(system, prepared)
+        fitted = _fit_system(system, prepared, graphs, split, seed=0, progress=lambda words: print(words, flush=True))
         assert fitted.network is not None
         attention = mean_attention(fitted.network, graphs[torch.tensor(split.test)])
         metrics = classification_metrics(prepared.labels[split.test], calibrated(fitted.test, 1.0), prepared.groups)
@@ -95,12 +95,12 @@ def mean_attention(
 
 def _weights(network: torch.nn.Module, batch: GraphBatch) -> torch.Tensor:
     """Mean attention between regions over layers and heads, shape (B, n, n); a token before the regions is left out."""
-    layers = [part for part in network.modules() if isinstance(part, DenseAttention)]
+    layers = [part for part in network.modules() if isinstance(part, _DenseAttention)]
     if not layers:
         raise InputError(f"A {type(network).__name__} has no attention between regions.")
     maps: list[torch.Tensor] = []
 
-    def look(layer: DenseAttention, given: tuple[torch.Tensor, ...], options: dict[str, torch.Tensor]) -> None:
+    def look(layer: _DenseAttention, given: tuple[torch.Tensor, ...], options: dict[str, torch.Tensor]) -> None:
         maps.append(layer.weights(given[0], bias=options.get("bias")).mean(dim=1))
 
     hooks = [layer.register_forward_pre_hook(look, with_kwargs=True) for layer in layers]

@@ -20,7 +20,7 @@ from biobgt.model.network import BioBGT
 from biobgt.model.presets import PRESETS, Preset
 from biobgt.modules import module_contrast
 from biobgt.training import classification_metrics
-from biobgt.training.checks import shuffle_entanglement
+from biobgt.training.checks import _shuffle_entanglement
 from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.trainer import predict_logits, train_model
@@ -56,7 +56,7 @@ def main(
     torch.set_num_threads(1)
     cohort = training_cohort("abide", data)
     given = label_graphs(cohort, BEST, kept=features)
-    shuffled = replace(given, graphs=shuffle_entanglement(given.graphs, seed=0))
+    shuffled = replace(given, graphs=_shuffle_entanglement(given.graphs, seed=0))
     done = set() if not RESULTS.exists() else set(pd.read_csv(RESULTS)[["variant", "fold"]].itertuples(index=False))
     known = {(variant, fold) for variant, fold in done}
     for number, split in enumerate(protocol_splits(cohort, "folds", n=10, seed=0)[:folds]):

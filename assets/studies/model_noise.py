@@ -33,7 +33,7 @@ from biobgt.model.benchmark.systems import margins_to_logits
 from biobgt.model.inputs import correlations
 from biobgt.training.cohorts import Split, protocol_splits, training_cohort
 from biobgt.training.metrics import calibrated, classification_metrics
-from biobgt.training.trainer import best_penalty, left_out
+from biobgt.training.trainer import _best_penalty, left_out
 
 HERE = Path(__file__).parent
 SHRINKAGES = {"abide": 0.7, "adsim": 0.1, "cni-adhd": 0.7}
@@ -168,7 +168,7 @@ def ask(
     targets = 2 * torch.nn.functional.one_hot(torch.tensor(own), int(labels.max()) + 1).double() - 1
     middle = targets.mean(dim=0)
     kernel = ((training - centre) @ (training - centre).T).double()
-    penalty = best_penalty(kernel, targets - middle)
+    penalty = _best_penalty(kernel, targets - middle)
     dual, residual = left_out(kernel, targets - middle, penalty)
     if candidate.augmented:  # the scale of logits stays that of the subjects without noise, the penalty that of a copy
         noisy = [torch.from_numpy(features.of(spectra[sd][split.train])) for sd in AUGMENTED]

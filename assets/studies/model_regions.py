@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from biobgt.model.inputs import correlations, log_connectivity
 from biobgt.model.presets import preset_named
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.trainer import best_penalty, left_out, network_axes, region_weights
+from biobgt.training.trainer import _best_penalty, _network_axes, left_out, region_weights
 
 HERE = Path(__file__).parent
 AXES = (4, 7, 12)
@@ -40,7 +40,7 @@ def main(data: Path) -> None:
     for split in protocol_splits(cohort, "folds"):
         train, validation = torch.tensor(split.train), torch.tensor(split.validation)
         for n_axes in AXES:
-            axes = network_axes(profiles[train].mean(dim=0), n_axes)
+            axes = _network_axes(profiles[train].mean(dim=0), n_axes)
             learnt = islice(region_weights(values[train], axes, targets[train]), STEPS)
             for step, weights in enumerate([torch.ones(len(axes)), *learnt]):
                 weighed = (values * torch.outer(weights, weights)).flatten(1)
@@ -58,7 +58,7 @@ def predicted(features: torch.Tensor, targets: torch.Tensor, others: torch.Tenso
     centre, offset = features.mean(dim=0), targets.mean(dim=0)
     features, others = features - centre, others - centre
     kernel = (features @ features.T).double()
-    dual, _ = left_out(kernel, targets - offset, best_penalty(kernel, targets - offset))
+    dual, _ = left_out(kernel, targets - offset, _best_penalty(kernel, targets - offset))
     return ((others @ features.T).double() @ dual + offset)[:, 0]
 
 

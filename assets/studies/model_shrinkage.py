@@ -18,7 +18,7 @@ import torch
 from biobgt.data.connectivity import cohort_connectivity
 from biobgt.model.inputs import log_connectivity
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.trainer import best_penalty, left_out
+from biobgt.training.trainer import _best_penalty, left_out
 
 HERE = Path(__file__).parent
 COHORTS = ("abide", "cni-adhd", "adsim")
@@ -52,7 +52,7 @@ def left_out_error(features: torch.Tensor, targets: torch.Tensor) -> float:
     """Mean squared leave-one-out error of ridge at its best penalty."""
     features, targets = features - features.mean(dim=0), targets - targets.mean(dim=0)
     kernel = features @ features.T
-    _, residual = left_out(kernel, targets, best_penalty(kernel, targets))
+    _, residual = left_out(kernel, targets, _best_penalty(kernel, targets))
     return float(residual.square().mean())
 
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.nn import GATConv
 
-from biobgt.model.benchmark.networks import DenseAttention
+from biobgt.model.benchmark.networks import _DenseAttention
 from biobgt.model.network import (
     Dropout,
     FunctionalModuleAttention,
@@ -29,7 +29,7 @@ from biobgt.model.presets import preset_named
 PAPER = preset_named("paper-abide")  # for what the paper says of brain graphs and not of citations
 HEADS, GAT_WIDTH = PAPER.heads, 8  # GAT as published: eight heads of eight
 
-AnyAttention = TypeVar("AnyAttention", DenseAttention, FunctionalModuleAttention)
+AnyAttention = TypeVar("AnyAttention", _DenseAttention, FunctionalModuleAttention)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +224,7 @@ class NodeSAT(_Transformer):
         super().__init__(graph, n_classes, width=width, layers=layers, dropout=dropout, gain=gain)
         self.place = nn.Linear(graph.positions.shape[1], width, bias=False)
         self.surroundings = nn.ModuleList(ModuleExtractor(width, PAPER.encoder_layers) for _ in range(layers))
-        self.attentions = nn.ModuleList(self.kernel(DenseAttention(width, HEADS)) for _ in range(layers))
+        self.attentions = nn.ModuleList(self.kernel(_DenseAttention(width, HEADS)) for _ in range(layers))
 
     def forward(self, graph: NodeGraph, asked: Tensor) -> Tensor:
         """Return logits, shape (n_asked, n_classes)."""
@@ -293,12 +293,12 @@ class NodeBioBGT(_Transformer):
         )
 
 
-def attend(attention: DenseAttention | FunctionalModuleAttention, h: Tensor, values: Tensor, asked: Tensor) -> Tensor:
+def attend(attention: _DenseAttention | FunctionalModuleAttention, h: Tensor, values: Tensor, asked: Tensor) -> Tensor:
     """What some nodes attend to among all, without their weights being written down, shape (n_asked, stream).
 
     Parameters
     ----------
-    attention : DenseAttention or FunctionalModuleAttention
+    attention : _DenseAttention or FunctionalModuleAttention
         Whose matrices are used.
     h : Tensor, shape (n, width)
         What queries and keys are made of.

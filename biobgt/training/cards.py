@@ -205,7 +205,7 @@ def name_subjects(card: dict[str, Any], ids: Iterable[str]) -> None:
     card["trained_ids"] = "".join(sorted(id_hashes(ids, card["sha256"])))
 
 
-def seal_card(folder: Path) -> None:
+def _seal_card(folder: Path) -> None:
     """Bind a card to the files beside it, after these files changed."""
     card = load_card(folder)
     card["files"] = _hashes(folder)
@@ -503,7 +503,7 @@ def measure_again(
     """
     if not cohorts.readouts:
         _write_group_tests(folder, cohorts.whole, data, attention, contrasts)
-        seal_card(folder)
+        _seal_card(folder)
         return
     for part, cohort in zip(data.parts, cohorts.parts, strict=True):
         own, alone = data.of_readout(part), join_training_cohorts([cohort])

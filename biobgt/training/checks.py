@@ -263,7 +263,7 @@ def _described(
 # A part whose loss changes no prediction has no share in the model's accuracy, whatever it shows.
 
 
-def shuffle_entanglement(graphs: GraphBatch, *, seed: int) -> GraphBatch:
+def _shuffle_entanglement(graphs: GraphBatch, *, seed: int) -> GraphBatch:
     """Give every subject's NE values to other regions of its own, by lot; all else stays."""
     generator = torch.Generator().manual_seed(seed)
     order = torch.rand(graphs.entanglement.shape, generator=generator).argsort(dim=1)
@@ -311,7 +311,7 @@ def _measure_ablation(
             graphs, _ = data.part(part)
             seen = member.eval().explain(graphs)
             whole[part] = seen.logits.double().numpy()
-            without[NE_SHUFFLED][part] = member(shuffle_entanglement(graphs, seed=_SHUFFLE_SEED)).double().numpy()
+            without[NE_SHUFFLED][part] = member(_shuffle_entanglement(graphs, seed=_SHUFFLE_SEED)).double().numpy()
             without[NO_ATTENTION][part] = blind(graphs).double().numpy()
             for row, attention in zip(part.tolist(), seen.mean_attention().weights.double().numpy(), strict=True):
                 modules = data.graphs.modules[row].tolist()

@@ -194,7 +194,7 @@ def evaluate(
             settings = {**settings, "seed": number} if system is own else settings
             if where := files.missing(data, split, system.key, settings):
                 told = replace(system, title=f"{system.key}, {split.name}")
-                fitted = fit_system(told, data, data.graphs, split, seed=number, device=device, progress=progress)
+                fitted = _fit_system(told, data, data.graphs, split, seed=number, device=device, progress=progress)
                 files.write(where, data, split, fitted)
         if progress is not None:
             progress(f"{protocol}: {split.name} done")
@@ -306,7 +306,7 @@ class _Fitted:
     network: torch.nn.Module | None = None
 
 
-def inputs_of(system: System) -> Preset:
+def _inputs_of(system: System) -> Preset:
     """The preset whose inputs a system is given: its own, and for all others that of the published or best model.
 
     Networks read the graphs of the paper's model for ABIDE, classical models the matrices beside the preset ``best``.
@@ -356,28 +356,28 @@ def run_benchmark(
         if system.reason:
             say(f"{system.title}: not run. {system.reason}")
             continue
-        data, graphs = prepared(inputs_of(system)), None
+        data, graphs = prepared(_inputs_of(system)), None
         for number, split in enumerate(splits, start=seed):
             where = files.missing(data, split, system.key, {**system.settings, "seed": number})
             if not where:
                 continue
-            graphs = graphs_for(system, data) if graphs is None else graphs
+            graphs = _graphs_for(system, data) if graphs is None else graphs
             start = time.process_time()
-            fitted = fit_system(system, data, graphs, split, seed=number, device=device, progress=say)
+            fitted = _fit_system(system, data, graphs, split, seed=number, device=device, progress=say)
             measured = {"seconds": time.process_time() - start, "parameters": fitted.parameters}
             files.write(where, data, split, fitted, measured=measured)
             say(f"{system.title}: {split.name} done")
     return files.lines()
 
 
-def graphs_for(system: System, data: LabelledGraphs) -> GraphBatch:
+def _graphs_for(system: System, data: LabelledGraphs) -> GraphBatch:
     """All subjects' graphs as the system takes them; a subject's depend on nobody else."""
     if isinstance(system, NetworkSystem):
         return encode(data.graphs, system.encoding)
     return with_importance(data.graphs, system.importance) if isinstance(system, BioBGTSystem) else data.graphs
 
 
-def fit_system(
+def _fit_system(
     system: System,
     data: LabelledGraphs,
     graphs: GraphBatch | None,
@@ -393,9 +393,9 @@ def fit_system(
     ----------
     system : System
     data : LabelledGraphs
-        Prepared for :func:`inputs_of` the system.
+        Prepared for :func:`_inputs_of` the system.
     graphs : GraphBatch or None
-        :func:`graphs_for` the system; a model of scikit-learn's does without.
+        :func:`_graphs_for` the system; a model of scikit-learn's does without.
     split : Split
     seed : int
     device : torch.device or str

@@ -132,7 +132,7 @@ def left_out(kernel: Tensor, targets: Tensor, penalty: float) -> tuple[Tensor, T
 
 
 @torch.no_grad()
-def best_penalty(kernel: Tensor, targets: Tensor) -> float:
+def _best_penalty(kernel: Tensor, targets: Tensor) -> float:
     """The penalty with the least leave-one-out error; :func:`left_out` for all of them from one decomposition."""
     values, vectors = torch.linalg.eigh(kernel)
     of_ones, of_targets = vectors.sum(dim=0), vectors.T @ targets
@@ -154,7 +154,7 @@ def best_penalty(kernel: Tensor, targets: Tensor) -> float:
 # leave-one-out error of ridge.
 
 
-def network_axes(connectivity: Tensor, n_axes: int) -> Tensor:
+def _network_axes(connectivity: Tensor, n_axes: int) -> Tensor:
     """The eigenvectors with the largest eigenvalues, of mean square 1.
 
     Parameters
@@ -196,7 +196,7 @@ def region_weights(
     for part in parts or readout_parts(np.zeros(len(values), dtype=np.int64), targets.shape[1]):
         own, wanted = connections[part.rows], targets[part.rows][:, part.columns]
         own, wanted = own - own.mean(dim=0), (wanted - wanted.mean(dim=0)).double()
-        ridges.append((own, wanted, best_penalty((own @ own.T).double(), wanted), len(own) / len(values)))
+        ridges.append((own, wanted, _best_penalty((own @ own.T).double(), wanted), len(own) / len(values)))
     axes = axes - axes.mean(dim=0)
     coefficients = torch.zeros(axes.shape[1], requires_grad=True)
     optimiser = torch.optim.Adam([coefficients], lr=_RATE)
@@ -300,7 +300,7 @@ def _initialise_readout(
         centre = everybody[part.rows].mean(dim=0)
         features, targets = everybody[part.rows] - centre, _targets(torch.from_numpy(part.labels), len(part.columns))
         kernel, centred = features @ features.T, targets - targets.mean(dim=0)
-        dual, residual = left_out(kernel, centred, best_penalty(kernel, centred))
+        dual, residual = left_out(kernel, centred, _best_penalty(kernel, centred))
         found = margins_to_logits((targets - residual).numpy(), part.labels)
         matrix, shift = (torch.from_numpy(values) for values in found)
         weight = matrix @ (features.T @ dual).T
@@ -314,7 +314,7 @@ def _weigh_regions(
     """Set how much each region counts, as the preset says, from training subjects of all readouts."""
     with torch.no_grad():
         values = model.steady_values(graphs.to(device)).cpu()
-    axes = network_axes(graphs.features.mean(dim=0), model.preset.region_axes)
+    axes = _network_axes(graphs.features.mean(dim=0), model.preset.region_axes)
     steps = region_weights(values, axes, _targets(groups, model.readout.classify.out_features), parts=parts)
     *_, weights = islice(steps, model.preset.region_steps)
     with torch.no_grad():

@@ -17,7 +17,7 @@ from biobgt.model.attention import (
 )
 from biobgt.model.pretrained import load_groups, load_pretrained
 from biobgt.training.card_text import CardText
-from biobgt.training.cards import seal_card
+from biobgt.training.cards import _seal_card
 from session.cohorts import OWN
 from session.view import LoadedCohort
 
@@ -83,13 +83,13 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     without.loc[blocks, ["q", "q_of_fc"]] = 0.02
     table["covariates"] = "mean_abs_fc, log_mean_fd, age"
     pd.concat([table, without]).to_csv(tests, index=False)
-    seal_card(folder / "abide-cc200")  # as if it were trained anew, so that it is read anew
+    _seal_card(folder / "abide-cc200")  # as if it were trained anew, so that it is read anew
     try:
         page = open_page("attention")
         shown = figure(page, "attention_difference")
     finally:
         tests.write_text(before, encoding="utf-8")
-        seal_card(folder / "abide-cc200")
+        _seal_card(folder / "abide-cc200")
     z, names = array(shown["data"][0]["z"]), list(shown["data"][0]["y"])
     positions = [demo_cohort("asd", n_per_group=1).atlas.regions.index(name) for name in names]
     nc, asd = (select_attention(groups.attention[group]) for group in ("NC", "ASD"))

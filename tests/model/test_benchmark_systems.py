@@ -12,7 +12,7 @@ from torch_geometric.nn import GATConv
 
 from biobgt.model.benchmark.networks import (
     MOST_HOPS,
-    DenseAttention,
+    _DenseAttention,
     _DenseGraphAttention,
     _EncodedBatch,
     _shortest_paths,
@@ -259,7 +259,7 @@ def test_encodings_are_cut_with_their_subjects(shuffled: LabelledGraphs) -> None
 
 def test_told_weights_of_attention_are_those_it_uses() -> None:
     torch.manual_seed(0)
-    layer, x = DenseAttention(8, 2), torch.randn(3, 5, 8)
+    layer, x = _DenseAttention(8, 2), torch.randn(3, 5, 8)
     bias = torch.randn(3, 1, 5, 5)
     undamped = layer(x, bias=bias, damping=torch.ones(()))
     torch.testing.assert_close(layer(x, bias=bias), undamped, atol=1e-5, rtol=1e-4)

@@ -144,7 +144,7 @@ def test_its_group_results_are_whole(name: str) -> None:
     assert not groups.tests.empty
 
 
-RESEAL = "bind the card again with biobgt.training.cards.seal_card(folder)"
+RESEAL = "bind the card again with biobgt.training.cards._seal_card(folder)"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -34,12 +34,12 @@ from biobgt.training.checks import (
     _measure_ablation,
     _motion,
     _motion_out_of_fold,
+    _shuffle_entanglement,
     _took_no_step,
     _without_attention,
     add_nested,
     check_model,
     evaluate_nested,
-    shuffle_entanglement,
 )
 from biobgt.training.cohorts import Split, cross_validation, protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs
@@ -251,12 +251,12 @@ def test_a_member_warns_by_the_ranges_of_its_own_training_subjects(
 
 
 def test_shuffling_keeps_each_subjects_values(data: LabelledGraphs) -> None:
-    shuffled = shuffle_entanglement(data.graphs, seed=0)
+    shuffled = _shuffle_entanglement(data.graphs, seed=0)
     before, after = data.graphs.entanglement, shuffled.entanglement
     assert torch.equal(before.sort(dim=1).values, after.sort(dim=1).values)
     assert not torch.equal(before, after)
     assert torch.equal(shuffled.features, data.graphs.features)
-    assert torch.equal(after, shuffle_entanglement(data.graphs, seed=0).entanglement)
+    assert torch.equal(after, _shuffle_entanglement(data.graphs, seed=0).entanglement)
 
 
 @torch.no_grad()
@@ -350,4 +350,4 @@ def test_one_bin_of_ne_is_no_ne(data: LabelledGraphs) -> None:
     """The ablation's preset without NE: no region can be told from another by it."""
     model = draw_model(replace(PRESET, entanglement_bins=1), data.graphs)
     with torch.no_grad():
-        assert torch.equal(model(data.graphs), model(shuffle_entanglement(data.graphs, seed=0)))
+        assert torch.equal(model(data.graphs), model(_shuffle_entanglement(data.graphs, seed=0)))

@@ -30,11 +30,11 @@ from biobgt.training import evaluation
 from biobgt.training.cohorts import Split, cross_validation
 from biobgt.training.evaluation import (
     _check_possible,
+    _fit_system,
     _Fitted,
+    _graphs_for,
+    _inputs_of,
     evaluate,
-    fit_system,
-    graphs_for,
-    inputs_of,
     paired_with_baselines,
     read_results,
     run_benchmark,
@@ -122,7 +122,7 @@ def test_killed_anywhere_its_lines_are_whole_and_the_next_run_ends_as_if_nothing
         rng = np.random.default_rng(split.test[0])
         return _Fitted(*(rng.standard_normal((len(rows), 2)) for rows in (split.validation, split.test)), np.nan)
 
-    monkeypatch.setattr(evaluation, "fit_system", guessed)  # a fork must not compute with torch
+    monkeypatch.setattr(evaluation, "_fit_system", guessed)  # a fork must not compute with torch
     _evaluate(data, splits[:2], tmp_path / "whole", linear=False)
     for point in itertools.count(1):
         folder = tmp_path / f"killed-{point}"
@@ -277,13 +277,13 @@ def graphs(cohort: Cohort) -> Graphs:
 def fits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which systems were fitted on which splits."""
     done: list[str] = []
-    original = evaluation.fit_system
+    original = evaluation._fit_system
 
     def counted(system: System, data: object, graphs: object, split: Split, **options: object) -> object:
         done.append(f"{system.key} {split.name}")
         return original(system, data, graphs, split, **options)
 
-    monkeypatch.setattr(evaluation, "fit_system", counted)
+    monkeypatch.setattr(evaluation, "_fit_system", counted)
     return done
 
 
@@ -352,9 +352,9 @@ def test_systems_are_compared_on_common_splits_with_overlap_and_many_tests_count
 
 
 def test_each_kind_of_system_has_the_inputs_of_its_preset() -> None:
-    assert inputs_of(SYSTEMS["ridge-log"]).name == "best"
-    assert inputs_of(SYSTEMS["graphormer"]).name == "paper-abide"
-    assert inputs_of(SYSTEMS["paper-adhd"]).threshold == 0
+    assert _inputs_of(SYSTEMS["ridge-log"]).name == "best"
+    assert _inputs_of(SYSTEMS["graphormer"]).name == "paper-abide"
+    assert _inputs_of(SYSTEMS["paper-adhd"]).threshold == 0
 
 
 def test_one_row_stands_for_the_two_presets_that_are_equal() -> None:
@@ -414,7 +414,7 @@ def test_the_model_is_equal_whoever_is_tested(system: System, cohort: Cohort, sp
     models, logits = [], []
     for given in (cohort, Cohort(cohort.name, tuple(changed), cohort.atlas)):
         data = label_graphs(given, preset)
-        fitted = fit_system(system, data, graphs_for(system, data), split, seed=3)
+        fitted = _fit_system(system, data, _graphs_for(system, data), split, seed=3)
         models.append({} if fitted.network is None else fitted.network.state_dict())
         logits.append((fitted.validation, fitted.test))
     assert models[0].keys() == models[1].keys()
@@ -455,9 +455,9 @@ def test_what_pages_say_of_the_linear_svm_is_its_result(page: str) -> None:
 @pytest.mark.parametrize("key", ["sat-pe", "graphormer", "best"])
 def test_attention_on_test_subjects_is_the_mean_of_single_ones(key: str, graphs: Graphs, splits: Splits) -> None:
     system, split = quick(key), splits[0]
-    data = graphs(inputs_of(system))
-    given = graphs_for(system, data)
-    fitted = fit_system(system, data, given, split, seed=0)
+    data = graphs(_inputs_of(system))
+    given = _graphs_for(system, data)
+    fitted = _fit_system(system, data, given, split, seed=0)
     assert fitted.network is not None
     rows = torch.tensor(split.test[:3])
     found = mean_attention(fitted.network, given[rows])
@@ -470,6 +470,6 @@ def test_attention_on_test_subjects_is_the_mean_of_single_ones(key: str, graphs:
 def test_a_network_without_attention_is_told(graphs: Graphs) -> None:
     system = SYSTEMS["braingb-gcn"]
     assert isinstance(system, NetworkSystem)
-    data = graphs(inputs_of(system))
+    data = graphs(_inputs_of(system))
     with pytest.raises(InputError, match="has no attention between regions"):
-        mean_attention(system.build(16, 2), graphs_for(system, data))
+        mean_attention(system.build(16, 2), _graphs_for(system, data))

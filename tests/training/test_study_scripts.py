@@ -21,7 +21,7 @@ from assets.studies.citation_training import (
 )
 from assets.studies.node_networks import NodeBioBGT, NodeGAT, NodeGraph, NodeLinear, NodeNetwork, NodeSAT, attend
 from biobgt.base.errors import InputError
-from biobgt.model.benchmark.networks import DenseAttention, _random_walk_returns
+from biobgt.model.benchmark.networks import _DenseAttention, _random_walk_returns
 from biobgt.model.network import FunctionalModuleAttention, ModuleExtractor
 
 STUDIES = Path(__file__).resolve().parents[2] / "assets" / "studies"
@@ -234,7 +234,7 @@ def test_the_linear_model_averages_words_over_a_paper_and_its_citations(planted:
 def test_asked_nodes_attend_as_in_the_networks_over_brain_graphs() -> None:
     torch.manual_seed(0)
     h, asked = torch.randn(20, 16), torch.tensor([3, 17, 4])
-    dense, published = DenseAttention(16, 4), FunctionalModuleAttention(16, 4, stream=16, tied=False, dropout=0.0)
+    dense, published = _DenseAttention(16, 4), FunctionalModuleAttention(16, 4, stream=16, tied=False, dropout=0.0)
     torch.testing.assert_close(attend(dense, h, h, asked), dense(h[None])[0][asked])
     torch.testing.assert_close(attend(published, h, h, asked), published(h[None], h[None])[0][0][asked])
 

@@ -28,14 +28,14 @@ from biobgt.training.cohorts import JoinedCohorts, cross_validation
 from biobgt.training.folds import LabelledGraphs
 from biobgt.training.trainer import (
     Epoch,
+    _best_penalty,
     _initialise_readout,
+    _network_axes,
     _own_logits,
     _pretrain_extractor,
     _sharpen_attention,
     _weigh_regions,
-    best_penalty,
     left_out,
-    network_axes,
     predict_logits,
     readout_parts,
     region_weights,
@@ -331,7 +331,7 @@ def _values(rng: np.random.Generator, labels: np.ndarray) -> torch.Tensor:
 def axes() -> torch.Tensor:
     same = NETWORKS[:, None] == NETWORKS[None, :]
     connectivity = 0.5 * same + 0.02 * np.random.default_rng(1).random((N_REGIONS, N_REGIONS))
-    return network_axes(torch.from_numpy((connectivity + connectivity.T) / 2), 3)
+    return _network_axes(torch.from_numpy((connectivity + connectivity.T) / 2), 3)
 
 
 def test_axes_are_the_networks(axes: torch.Tensor) -> None:
@@ -351,7 +351,7 @@ def test_the_network_that_differs_comes_to_count_most_and_new_subjects_gain(axes
         assert float(weights.log().mean()) == pytest.approx(0, abs=1e-5)
         features = (values * torch.outer(weights, weights)).flatten(1).double().numpy()
         centred = torch.from_numpy(features[train] - features[train].mean(axis=0))
-        penalty = best_penalty(centred @ centred.T, targets[train] - targets[train].mean())
+        penalty = _best_penalty(centred @ centred.T, targets[train] - targets[train].mean())
         size = float(centred.square().sum(dim=1).mean())
         ridge = Ridge(alpha=penalty * size).fit(features[train], targets[train].numpy().ravel())
         errors.append(float(np.square(ridge.predict(features[test]) - targets[test].numpy().ravel()).mean()))
@@ -384,7 +384,7 @@ def test_the_best_penalty_is_that_with_the_least_error() -> None:
         targets = features.sum(dim=1, keepdim=True) + n_features**0.5 * torch.from_numpy(rng.standard_normal((30, 1)))
         kernel, targets = features @ features.T, targets - targets.mean()
         errors = [float(left_out(kernel, targets, penalty)[1].square().mean()) for penalty in PENALTIES]
-        assert best_penalty(kernel, targets) == PENALTIES[int(np.argmin(errors))]
+        assert _best_penalty(kernel, targets) == PENALTIES[int(np.argmin(errors))]
         assert 0 < np.argmin(errors) < len(errors) - 1
 
 
@@ -460,7 +460,7 @@ def test_two_cohorts_that_are_the_same_weigh_regions_as_one_does() -> None:
     values = rng.standard_normal((30, 16, 16))
     values = torch.from_numpy(values + values.transpose(0, 2, 1)).float()
     targets = 2.0 * torch.eye(2).double()[torch.arange(30) % 2] - 1
-    axes = network_axes(values.mean(dim=0), 3)
+    axes = _network_axes(values.mean(dim=0), 3)
     *_, alone = islice(region_weights(values, axes, targets), 3)
     labels = np.concatenate([np.arange(30) % 2, 2 + np.arange(30) % 2])
     both = torch.zeros(60, 4).double()

@@ -164,7 +164,7 @@ def n_parameters(network: nn.Module) -> int:
 # Attention weights are not dropped: drawing them takes a third of a step.
 
 
-class DenseAttention(nn.Module):
+class _DenseAttention(nn.Module):
     """Multi-head attention whose scores may be biased, and whose weights may be damped after the softmax."""
 
     def __init__(self, width: int = WIDTH, heads: int = HEADS) -> None:
@@ -339,7 +339,7 @@ class _GraphTransformer(GraphNetwork):
     def __init__(self, n_regions: int, n_groups: int, *, positions: int) -> None:
         super().__init__()
         self.project, self.place = nn.Linear(n_regions, WIDTH), nn.Linear(positions, WIDTH)
-        self.attentions = _per_layer(DenseAttention)
+        self.attentions = _per_layer(_DenseAttention)
         self.norms = _per_layer(_RegionNorm)
         self.forwards = _per_layer(_FeedForward)
         self.readout = _mean_readout(n_groups)
@@ -397,7 +397,7 @@ class _GraphormerLayer(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.attention = DenseAttention()
+        self.attention = _DenseAttention()
         self.first_norm, self.second_norm = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.feed_forward = nn.Sequential(
             nn.Linear(WIDTH, FEED_FORWARD), nn.GELU(), Dropout(DROPOUT), nn.Linear(FEED_FORWARD, WIDTH)
@@ -511,7 +511,7 @@ class _StructureAwareTransformer(GraphNetwork):
         super().__init__()
         self.project = nn.Linear(n_regions + positions, WIDTH)
         self.surroundings = _per_layer(lambda: ModuleExtractor(WIDTH, SAT_SUBTREE))
-        self.attentions = _per_layer(DenseAttention)
+        self.attentions = _per_layer(_DenseAttention)
         self.norms = _per_layer(_RegionNorm)
         self.forwards = _per_layer(_FeedForward)
         self.readout = _mean_readout(n_groups)
@@ -551,7 +551,7 @@ class _Gradformer(GraphNetwork):
         self.project = nn.Linear(n_regions + positions, WIDTH)
         self.reach = nn.Parameter(torch.linspace(0, 1, HEADS))
         self.fading = nn.Parameter(torch.full((HEADS,), GRADFORMER_START).logit())
-        self.attentions = _per_layer(DenseAttention)
+        self.attentions = _per_layer(_DenseAttention)
         self.convolutions = _per_layer(lambda: ModuleExtractor(WIDTH, 1))
         self.norms = _per_layer(_RegionNorm, 2 * LAYERS)
         self.forwards = _per_layer(_FeedForward)
