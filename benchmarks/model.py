@@ -24,12 +24,12 @@ from biobgt.base.kept import MemoryStore
 from biobgt.data.cohort import Subject
 from biobgt.hubs import gamma_unit, node_entanglement
 from biobgt.hubs.entanglement import EntanglementMethod
-from biobgt.model.benchmark.networks import encode, n_parameters, with_importance
-from biobgt.model.benchmark.systems import SYSTEMS, BioBGTSystem, NetworkSystem, System
 from biobgt.model.ensemble import Ensemble
 from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED, prepare
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch, ModuleExtractor
+from biobgt.model.peers import encode, n_parameters, with_importance
 from biobgt.model.presets import Preset, preset_named
+from biobgt.model.systems import SYSTEMS, BioBGTSystem, NetworkSystem, System
 from biobgt.modules import louvain_modules
 from biobgt.readers import read_cohort
 from biobgt.training.evaluation import _inputs_of

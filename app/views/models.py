@@ -12,8 +12,8 @@ from biobgt.figures import models as figures
 from biobgt.figures.attention_groups import attention_contrast, attention_likeness
 from biobgt.figures.register import NoOptions
 from biobgt.model.attention import functional_labels, network_table
-from biobgt.model.benchmark.systems import benchmark_systems, kinds_of_baselines
 from biobgt.model.pretrained import InstalledModel, installed_models, unusable_models
+from biobgt.model.systems import benchmark_systems, kinds_of_baselines
 from biobgt.results.studies import citation_networks, study_table
 from biobgt.training import tables
 from biobgt.training.card_text import CardText

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from biobgt.base.wording import COVARIATES, USUAL_COVARIATES, adjusted_for
 from biobgt.hubs.reliability import ABIDE, study_people
-from biobgt.model.benchmark.systems import kinds_of_baselines
+from biobgt.model.systems import kinds_of_baselines
 from session.cohorts import listed_figures
 
 

@@ -17,9 +17,9 @@ import typer
 from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
-from biobgt.model.benchmark.networks import _DenseAttention
-from biobgt.model.benchmark.systems import SYSTEMS
 from biobgt.model.network import BioBGT, GraphBatch
+from biobgt.model.peers import _DenseAttention
+from biobgt.model.systems import SYSTEMS
 from biobgt.training import classification_metrics
 from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.evaluation import _fit_system, _graphs_for, _inputs_of

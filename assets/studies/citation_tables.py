@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from biobgt.base.wording import listed, percent
-from biobgt.model.benchmark.systems import SYSTEMS
+from biobgt.model.systems import SYSTEMS
 
 SEEDS, SEEDS_TO_CHOOSE = 10, 2  # of the settings chosen, and of all
 CITATION_METRICS = ("f1", "accuracy", "auc")

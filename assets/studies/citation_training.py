@@ -21,9 +21,9 @@ from assets.studies.citation_tables import CITATION_METRICS
 from assets.studies.node_networks import NodeGraph, NodeNetwork, sparse_matrix
 from biobgt.base.errors import InputError
 from biobgt.hubs import node_entanglement
-from biobgt.model.benchmark.networks import n_parameters
-from biobgt.model.benchmark.systems import RANDOM_WALK
 from biobgt.model.inputs import GAMMA, LOUVAIN_RUNS, LOUVAIN_SEED
+from biobgt.model.peers import n_parameters
+from biobgt.model.systems import RANDOM_WALK
 from biobgt.modules import louvain_modules
 from biobgt.training.metrics import classification_metrics
 

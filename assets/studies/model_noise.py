@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import NOISE_LEVELS, add_noise
-from biobgt.model.benchmark.systems import margins_to_logits
 from biobgt.model.inputs import correlations
+from biobgt.model.systems import margins_to_logits
 from biobgt.training.cohorts import Split, protocol_splits, training_cohort
 from biobgt.training.metrics import calibrated, classification_metrics
 from biobgt.training.trainer import _best_penalty, left_out

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch_geometric.nn import GATConv
 
-from biobgt.model.benchmark.networks import _DenseAttention
 from biobgt.model.network import (
     Dropout,
     FunctionalModuleAttention,
@@ -24,6 +23,7 @@ from biobgt.model.network import (
     info_nce,
     kept_edges,
 )
+from biobgt.model.peers import _DenseAttention
 from biobgt.model.presets import preset_named
 
 PAPER = preset_named("paper-abide")  # for what the paper says of brain graphs and not of citations

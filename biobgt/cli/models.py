@@ -431,7 +431,7 @@ def benchmark(
     biobgt benchmark --cohort folder --data study/ --phenotypes participants.tsv --out results
     biobgt benchmark --cohort abide --data abide/ --models ridge-log,best,graphormer --splits 3 --out results
     """
-    from biobgt.model.benchmark.systems import benchmark_systems
+    from biobgt.model.systems import benchmark_systems
     from biobgt.training.evaluation import run_benchmark
     from biobgt.training.tables import BenchmarkTables
     from biobgt.training.trainer import refuse_processes

@@ -31,8 +31,8 @@ from biobgt.figures.which_model import (
     model_opening,
     subject_methods,
 )
-from biobgt.model.benchmark.systems import BASELINES, benchmark_systems, kinds_of_baselines
 from biobgt.model.pretrained import InstalledModel
+from biobgt.model.systems import BASELINES, benchmark_systems, kinds_of_baselines
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,3 @@
-from .benchmark.systems import BASELINES, Baseline
 from .ensemble import Ensemble, SubjectExplanation
 from .network import AttentionMap, BioBGT, Explanation
 from .presets import PRESETS, Preset, preset_named
@@ -12,6 +11,7 @@ from .pretrained import (
     load_pretrained,
     pretrained_names,
 )
+from .systems import BASELINES, Baseline
 
 __all__ = [
     "BASELINES",

@@ -19,9 +19,9 @@ from biobgt.base.arrays import FDR, discovery_rates, passes
 from biobgt.base.files import asset
 from biobgt.base.wording import counted, covariate_words, escape_markdown, listed, percent, signed
 from biobgt.data.cohort import counted_people
-from biobgt.model.benchmark.systems import kinds_of_baselines
 from biobgt.model.presets import OWN_PRESET
 from biobgt.model.pretrained import model_verdict
+from biobgt.model.systems import kinds_of_baselines
 from biobgt.training.cohorts import DATASETS, PROTOCOLS
 from biobgt.training.metrics import CALIBRATION_BINS, METRICS, reliability_curve
 from biobgt.training.tables import CardTables, shown_share

@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import read_csv, write_atomically, write_csv
-from biobgt.model.benchmark.networks import encode, n_parameters, with_importance
-from biobgt.model.benchmark.systems import (
+from biobgt.model.network import GraphBatch
+from biobgt.model.peers import encode, n_parameters, with_importance
+from biobgt.model.presets import Preset, preset_named
+from biobgt.model.systems import (
     BASELINES,
     Baseline,
     BioBGTSystem,
@@ -31,8 +33,6 @@ from biobgt.model.benchmark.systems import (
     System,
     baseline_titles,
 )
-from biobgt.model.network import GraphBatch
-from biobgt.model.presets import Preset, preset_named
 from biobgt.training.cohorts import RANDOM, Split, tested_to_trained
 from biobgt.training.folds import LabelledGraphs, run_identity
 from biobgt.training.metrics import (

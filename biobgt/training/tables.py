@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import FDR, discovery_rates
 from biobgt.base.wording import counted, listed, percent, signed
 from biobgt.data.cohort import Cohort, kind_of_group
-from biobgt.model.benchmark.systems import baseline_titles, benchmark_systems
 from biobgt.model.presets import OWN_PRESET, REFERENCE
+from biobgt.model.systems import baseline_titles, benchmark_systems
 from biobgt.training.cohorts import PROTOCOLS, tested_to_trained
 from biobgt.training.metrics import (
     METRICS,

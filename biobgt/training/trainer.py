@@ -22,10 +22,10 @@ from torch.nn import functional
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file
-from biobgt.model.benchmark.networks import GraphNetwork
-from biobgt.model.benchmark.systems import PENALTIES, margins_to_logits
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
+from biobgt.model.peers import GraphNetwork
 from biobgt.model.presets import Preset, TrainingSettings
+from biobgt.model.systems import PENALTIES, margins_to_logits
 from biobgt.modules import module_contrast
 from biobgt.training.metrics import fit_temperature
 

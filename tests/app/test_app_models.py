@@ -33,8 +33,8 @@ from biobgt.export.bundle import _make_figure
 from biobgt.figures.models import HERE, PAPER
 from biobgt.model import pretrained
 from biobgt.model.attention import network_table
-from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.pretrained import _load_region_weights, load_pretrained, pretrained_folder
+from biobgt.model.systems import benchmark_systems
 from biobgt.training.tables import PAPER_MARK
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST

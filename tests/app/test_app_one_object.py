@@ -21,7 +21,7 @@ from biobgt.figures.drawing import Bars, Drawing, Panel
 from biobgt.figures.register import Figure, NoOptions, all_figures
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
 from biobgt.model import presets, pretrained
-from biobgt.model.benchmark.systems import BASELINES, NETWORK_TRAINING, SYSTEMS, Baseline, NetworkSystem, _Published
+from biobgt.model.systems import BASELINES, NETWORK_TRAINING, SYSTEMS, Baseline, NetworkSystem, _Published
 from biobgt.training.tables import CardTables
 from session import cohorts as loaded_cohorts
 from session.view import EXPORT_LIST
@@ -196,7 +196,7 @@ def mean_weight(n_regions: int, n_groups: int):
     """A network that looks at the mean weight of a graph and at nothing else; torch is imported when it is built."""
     from torch import nn
 
-    from biobgt.model.benchmark.networks import GraphNetwork
+    from biobgt.model.peers import GraphNetwork
 
     class MeanWeight(GraphNetwork):
         def __init__(self):

@@ -11,8 +11,8 @@ from biobgt.base.errors import InputError
 from biobgt.figures.drawing import Drawing
 from biobgt.figures.models import _benchmark_panel, benchmark_results
 from biobgt.figures.register import NoOptions
-from biobgt.model.benchmark.systems import benchmark_systems
 from biobgt.model.pretrained import installed_model
+from biobgt.model.systems import benchmark_systems
 from biobgt.results.measured import Measured
 from biobgt.training.metrics import METRICS
 from biobgt.training.tables import FEWEST_SPLITS, PAPER_MARK, BenchmarkTables, impossible_words

@@ -20,7 +20,6 @@ from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.figures.which_model import ChosenModelOptions
-from biobgt.model.benchmark.systems import BASELINES
 from biobgt.model.pretrained import (
     CARD,
     InstalledModel,
@@ -30,6 +29,7 @@ from biobgt.model.pretrained import (
     load_groups,
     pretrained_folder,
 )
+from biobgt.model.systems import BASELINES
 from biobgt.training.card_text import CardText, observed_share, share_below
 from biobgt.training.cards import _limits, _write_tests
 from biobgt.training.metrics import classification_metrics

@@ -25,9 +25,9 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention_groups import _comparison_sentence, _contrast_sentence
 from biobgt.groups.design import one_value_per_person
 from biobgt.model.attention import all_block_tests
-from biobgt.model.benchmark.systems import BASELINES, Baseline, kinds_of_baselines
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained
+from biobgt.model.systems import BASELINES, Baseline, kinds_of_baselines
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import _beside_connectivity, add_evaluation, check_evaluated
 from biobgt.training.cohorts import Split

@@ -23,9 +23,9 @@ from assets.studies.attention_systems import mean_attention
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.data.cohort import Cohort
-from biobgt.model.benchmark.systems import NETWORK_TRAINING, BioBGTSystem, NetworkSystem, System, benchmark_systems
 from biobgt.model.network import GraphBatch
 from biobgt.model.presets import Preset, preset_named
+from biobgt.model.systems import NETWORK_TRAINING, BioBGTSystem, NetworkSystem, System, benchmark_systems
 from biobgt.training import evaluation
 from biobgt.training.cohorts import Split, cross_validation
 from biobgt.training.evaluation import (

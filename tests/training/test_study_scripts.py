@@ -21,8 +21,8 @@ from assets.studies.citation_training import (
 )
 from assets.studies.node_networks import NodeBioBGT, NodeGAT, NodeGraph, NodeLinear, NodeNetwork, NodeSAT, attend
 from biobgt.base.errors import InputError
-from biobgt.model.benchmark.networks import _DenseAttention, _random_walk_returns
 from biobgt.model.network import FunctionalModuleAttention, ModuleExtractor
+from biobgt.model.peers import _DenseAttention, _random_walk_returns
 
 STUDIES = Path(__file__).resolve().parents[2] / "assets" / "studies"
 

@@ -18,10 +18,10 @@ from sklearn.metrics import roc_auc_score
 from torch.nn import functional
 
 from biobgt.base.errors import InputError
-from biobgt.model.benchmark.systems import PENALTIES
 from biobgt.model.inputs import prepare
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import Preset
+from biobgt.model.systems import PENALTIES
 from biobgt.modules import module_contrast
 from biobgt.training.cards import _with_readout
 from biobgt.training.cohorts import JoinedCohorts, cross_validation

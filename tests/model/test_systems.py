@@ -10,7 +10,9 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifierCV
 from sklearn.metrics import roc_auc_score
 from torch_geometric.nn import GATConv
 
-from biobgt.model.benchmark.networks import (
+from biobgt.model.inputs import correlations
+from biobgt.model.network import BioBGT
+from biobgt.model.peers import (
     MOST_HOPS,
     _DenseAttention,
     _DenseGraphAttention,
@@ -20,7 +22,8 @@ from biobgt.model.benchmark.networks import (
     n_parameters,
     with_importance,
 )
-from biobgt.model.benchmark.systems import (
+from biobgt.model.presets import preset_named
+from biobgt.model.systems import (
     BASELINES,
     NETWORK_TRAINING,
     PENALTIES,
@@ -35,9 +38,6 @@ from biobgt.model.benchmark.systems import (
     benchmark_systems,
     margins_to_logits,
 )
-from biobgt.model.inputs import correlations
-from biobgt.model.network import BioBGT
-from biobgt.model.presets import preset_named
 from biobgt.training.folds import LabelledGraphs, label_graphs
 from biobgt.training.trainer import predict_logits, train_network
 

@@ -17,8 +17,8 @@ from torch.nn import functional
 from torch_geometric.nn.attention import PolynormerAttention
 
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.model.benchmark.systems import Encoding, Importance
 from biobgt.model.network import Dropout, GraphBatch, ModuleExtractor, normalised
+from biobgt.model.systems import Encoding, Importance
 
 # What graph transformers are told of a graph beside features and weights: positions, distances and paths.
 #

@@ -28,7 +28,7 @@ from biobgt.data.connectivity import fisher_z
 from biobgt.model.presets import Preset, TrainingSettings, preset_named
 
 if TYPE_CHECKING:
-    from biobgt.model.benchmark.networks import GraphNetwork
+    from biobgt.model.peers import GraphNetwork
 
 _LinearFeatures = Literal["fisher-z", "tangent", "log"]
 PENALTIES = np.logspace(-2, 1, 13)  # of ridge, in units of the mean squared norm of a subject's features
@@ -447,12 +447,12 @@ def _published(key: str, what: str, importance: Importance = "ne", preset: Prese
 def _network(
     key: str, title: str, family: Family, cited: str, encoding: Encoding = _NOTHING, **about: Any
 ) -> NetworkSystem:
-    """A network of :mod:`biobgt.model.benchmark.networks`.
+    """A network of :mod:`biobgt.model.peers`.
 
     Positions that it projects have to be counted; eigenpairs are read one by one.
     """
     counted = {"positions": encoding.size} if encoding.positions in ("laplacian", "random-walk") else {}
-    build = imported_later("biobgt.model.benchmark.networks", "_build_network", key=key, **counted)
+    build = imported_later("biobgt.model.peers", "_build_network", key=key, **counted)
     return NetworkSystem(key, title, family, (cited,), build=build, encoding=encoding, **about)
 
 

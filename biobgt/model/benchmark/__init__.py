@@ -1,1 +1,0 @@
-"""What BioBGT is compared with: simple models, other networks, and the register of all that stand side by side."""
