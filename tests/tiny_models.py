@@ -59,7 +59,6 @@ def write_tiny_model(
     logits = rng.normal(size=(n, n_groups))
     trained = TrainedEnsemble(
         members=members,
-        temperatures=(1.0, 1.5),
         temperature=1.25,
         logits=logits,
         attention=dict(enumerate(attention)),

@@ -28,7 +28,7 @@ from biobgt.model.pretrained import other_connectivity
 
 _CPU = torch.device("cpu")
 OF_SIMULATED = "model trained on simulated patients"
-AT_ONCE = 16  # subjects whose graphs and attention are in memory together
+_AT_ONCE = 16  # subjects whose graphs and attention are in memory together
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,17 +135,13 @@ class Ensemble:
             f"If its regions are those of {self.atlas} in the same order, say so by choosing that atlas."
         )
 
-    def predict(
-        self, cohort: Cohort, *, store: Store | None = None, progress: Callable[[int, int], None] | None = None
-    ) -> pd.DataFrame:
+    def predict(self, cohort: Cohort, *, progress: Callable[[int, int], None] | None = None) -> pd.DataFrame:
         """Predict each subject's group; refused only where the model can be asked about none of them.
 
         Parameters
         ----------
         cohort : Cohort
             On the model's atlas.
-        store : Store, optional
-            Where NE and modules are kept between calls.
         progress : callable, optional
             Told (done, total) after every few subjects.
 
@@ -162,24 +158,53 @@ class Ensemble:
                 f"Model {self.name} was trained on several cohorts and has a readout for each. Name the one whose "
                 f"controls your subjects are to be compared with: {offered}."
             )
-        tables = []
-        for start in range(0, len(cohort), AT_ONCE):
-            part = cohort.subjects[start : start + AT_ONCE]
-            tables.append(self._predict_part(part, cohort.atlas, store))
-            if progress is not None:
-                progress(start + len(part), len(cohort))
-        table = pd.concat(tables, ignore_index=True)
+        table = self.predict_each(cohort.subjects, cohort.atlas, progress=progress)
         if (table["prediction"] == "").all():
             raise InputError(table["warning"].iloc[0])
         return table
 
+    def predict_each(
+        self,
+        subjects: Sequence[Subject],
+        atlas: Atlas,
+        *,
+        store: Store | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> pd.DataFrame:
+        """The table of :meth:`predict` of subjects that are known to be on the model's atlas, even if of nobody.
+
+        Parameters
+        ----------
+        subjects : sequence of Subject
+        atlas : Atlas
+            For the names of regions.
+        store : Store, optional
+            Where NE and modules are kept between calls.
+        progress : callable, optional
+            Told (done, total) after every few subjects.
+        """
+        tables = []
+        for start in range(0, len(subjects), _AT_ONCE):
+            part = subjects[start : start + _AT_ONCE]
+            tables.append(self._predict_part(part, atlas, store))
+            if progress is not None:
+                progress(start + len(part), len(subjects))
+        return pd.concat(tables, ignore_index=True)
+
     def _predict_part(self, subjects: Sequence[Subject], atlas: Atlas, store: Store | None) -> pd.DataFrame:
-        graphs, reasons = prepare_each(subjects, self.preset, store)
+        batches, reasons = [], []
+        for subject in subjects:
+            try:
+                batches.append(prepare([subject], self.preset, store=store))
+                reasons.append("")
+            except InputError as error:
+                reasons.append(str(error))
         table = pd.DataFrame({"subject": [subject.id for subject in subjects]})
         table[[f"p_{group}" for group in self.groups]] = np.nan
         table["prediction"], table["warning"] = "", reasons
-        if graphs is None:
+        if not batches:
             return table
+        graphs = GraphBatch.joined(batches)
         fit = [row for row, reason in enumerate(reasons) if not reason]
         probabilities = self.probabilities(graphs)
         table.loc[fit, [f"p_{group}" for group in self.groups]] = probabilities
@@ -192,16 +217,16 @@ class Ensemble:
     def probabilities(self, graphs: GraphBatch) -> NDArray[np.float64]:
         """Calibrated probabilities, shape (n_subjects, n_groups)."""
         parts = []
-        for start in range(0, len(graphs), AT_ONCE):
-            part = graphs[slice(start, start + AT_ONCE)].to(self.device)
+        for start in range(0, len(graphs), _AT_ONCE):
+            part = graphs[slice(start, start + _AT_ONCE)].to(self.device)
             logits = [member(part) / t for member, t in zip(self.members, self.temperatures, strict=True)]
             parts.append(self._softmax(torch.stack(logits).mean(dim=0).double()).cpu())
         return np.asarray(torch.cat(parts).numpy())
 
     @torch.no_grad()
-    def explain(self, subjects: Sequence[Subject], *, store: Store | None = None) -> SubjectExplanation:
+    def explain(self, subjects: Sequence[Subject]) -> SubjectExplanation:
         """Return probabilities, attention and embeddings of subjects on the model's atlas."""
-        graphs = prepare(subjects, self.preset, store=store).to(self.device)
+        graphs = prepare(subjects, self.preset).to(self.device)
         shape = (len(graphs), self.preset.layers, self.preset.heads, self.n_regions, self.n_regions)
         logits, attention, embeddings = torch.zeros(len(graphs), len(self.groups)), torch.zeros(shape), []
         for member, temperature in zip(self.members, self.temperatures, strict=True):
@@ -261,32 +286,3 @@ class Ensemble:
                 own += self.ranges.warnings(subject, mean_correlation=float(mean), distance=float(distance))
             said.append(own)
         return said
-
-
-def prepare_each(
-    subjects: Sequence[Subject], preset: Preset, store: Store | None
-) -> tuple[GraphBatch | None, list[str]]:
-    """The graphs of the subjects that can be used, if any, and for each subject why not, or nothing.
-
-    Parameters
-    ----------
-    subjects : sequence of Subject
-    preset : Preset
-    store : Store or None
-        Where NE and modules are kept between calls.
-
-    Returns
-    -------
-    graphs : GraphBatch or None
-        Of the subjects that can be used, in their order.
-    reasons : list of str, length n_subjects
-        Empty for subjects that can be used.
-    """
-    batches, reasons = [], []
-    for subject in subjects:
-        try:
-            batches.append(prepare([subject], preset, store=store))
-            reasons.append("")
-        except InputError as error:
-            reasons.append(str(error))
-    return GraphBatch.joined(batches) if batches else None, reasons

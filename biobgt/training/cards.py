@@ -111,10 +111,8 @@ def write_model(
         model: measured(data.labels, values, data.groups, cohort.persons) for model, values in probabilities.items()
     }
     paired = {"paired": _paired_auc(data, probabilities, splits)} if splits else {}
-    attention, persons = {}, np.array(data.persons)
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        ratios = average_by_person(trained.contrast[own], persons[own].tolist())
+    attention = {}
+    for group, ratios in data.per_person(trained.contrast).items():
         known = ratios[np.isfinite(ratios)]  # a subject whose regions are all in one module has no contrast
         attention[group] = float(known.mean()) if len(known) else None
     story, protocol = DATASETS[cohort.name], say("protocol", "one", folds=folds_words(len(trained.members), cohort))
@@ -345,13 +343,10 @@ def _write_group_tests(
     tests = group_tests(cohort, data, attention)
     _write_tests(folder, tests)
     arrays: dict[str, NDArray[Any]] = {}
-    persons, n_regions = np.array(data.persons), attention.shape[1]
-    measured = np.column_stack([contrasts, overall_connectivity(cohort)])
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        owners = persons[own].tolist()
-        maps = average_by_person(attention[own], owners) * n_regions  # in multiples of uniform attention
-        n, people = len(maps), average_by_person(measured[own], owners)
+    measured = data.per_person(np.column_stack([contrasts, overall_connectivity(cohort)]))
+    for group, maps in data.per_person(attention).items():
+        maps = maps * attention.shape[1]  # in multiples of uniform attention
+        n, people = len(maps), measured[group]
         arrays[f"median_{group}"] = np.median(maps, axis=0).astype(np.float16)
         arrays[f"trimmed_{group}"] = trim_mean(maps, TRIMMED, axis=0).astype(np.float16)
         error = maps.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(maps.shape[1:], np.nan)
@@ -371,20 +366,17 @@ def _write_tests(folder: Path, tests: pd.DataFrame) -> None:
 def _write_groups(folder: Path, data: LabelledGraphs, trained: TrainedEnsemble) -> None:
     """Write the out-of-fold means of groups into a model's folder."""
     arrays: dict[str, NDArray[Any]] = {}
-    persons = np.array(data.persons)
+    of_subjects: dict[str, tuple[dict[str, NDArray[Any]], type]] = {
+        "connectivity": (data.per_person(data.matrices), np.float16),
+        "entanglement": (data.per_person(data.graphs.entanglement.numpy()), np.float32),
+        "contrast": (data.per_person(trained.contrast), np.float32),
+        "embedding_contrast": (data.per_person(trained.embedding_contrast), np.float64),
+    }
     for label, group in enumerate(data.groups):
-        own = data.labels == label
-        arrays[f"n_{group}"] = np.array(len(set(persons[own])))
+        arrays[f"n_{group}"] = np.array(len(of_subjects["contrast"][0][group]))
         arrays[f"attention_{group}"] = trained.attention[label].astype(np.float16)
-        of_subjects: dict[str, tuple[NDArray[Any], type]] = {
-            "connectivity": (data.matrices, np.float16),
-            "entanglement": (data.graphs.entanglement.numpy(), np.float32),
-            "contrast": (trained.contrast, np.float32),
-            "embedding_contrast": (trained.embedding_contrast, np.float64),
-        }
-        for what, (values, kind) in of_subjects.items():  # mean over people of what is defined
-            people = average_by_person(values[own], persons[own].tolist())
-            arrays[f"{what}_{group}"] = np.asarray(np.nanmean(people, axis=0)).astype(kind)
+        for what, (people, kind) in of_subjects.items():  # mean over people of what is defined
+            arrays[f"{what}_{group}"] = np.asarray(np.nanmean(people[group], axis=0)).astype(kind)
     order = np.random.default_rng(0).permutation(len(data.labels))  # nobody is found again by position
     arrays["labels"] = data.labels[order]
     arrays["probabilities"] = trained.probabilities[order].astype(np.float32)

@@ -22,7 +22,7 @@ from biobgt.base.files import read_csv, write_atomically, write_csv
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.simulate import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
 from biobgt.model.attention import BesideConnectivity, beside_connectivity
-from biobgt.model.ensemble import AT_ONCE, Ensemble, prepare_each
+from biobgt.model.ensemble import Ensemble
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.out_of_distribution import TrainingRanges, recognised, scan_measures
 from biobgt.model.presets import FOLDS, Preset
@@ -194,36 +194,18 @@ def _worse_recordings(
         warned, asked = np.zeros((2, len(subjects)), dtype=np.bool_)
         for member, rows in zip(members, drawn, strict=True):
             changed = {row: worse for row in rows[:n].tolist() if (worse := change(subjects[row])) is not None}
-            own = list(changed)
-            asked[own] = True
-            probabilities[own], warned[own] = _ask(member, list(changed.values()), cohort, kept)
+            if own := list(changed):
+                said = member.predict_each(list(changed.values()), cohort.atlas, store=feature_store(kept))
+                asked[own], probabilities[own] = True, said[[f"p_{group}" for group in groups]]
+                warned[own] = said["warning"] != ""  # or refused
         if calls is None:
             calls = np.where(np.isnan(probabilities[:, 0]), -1, probabilities.argmax(axis=1))
         if asked.any():
-            said = _described(probabilities[asked], warned[asked], calls[asked], groups)
-            found["noise" if "sd" in which else "corruption"].append(which | said)
+            described = _described(probabilities[asked], warned[asked], calls[asked], groups)
+            found["noise" if "sd" in which else "corruption"].append(which | described)
         if progress is not None:
             progress(done, len(kinds))
     return found
-
-
-def _ask(
-    member: Ensemble, subjects: Sequence[Subject], cohort: Cohort, kept: Path | None
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """One member's probabilities, shape (n_subjects, n_groups), NaN where refused; and who is warned of."""
-    probabilities = np.full((len(subjects), len(member.groups)), np.nan)
-    warned = np.ones(len(subjects), dtype=np.bool_)
-    for start in range(0, len(subjects), AT_ONCE):
-        part = subjects[start : start + AT_ONCE]
-        graphs, reasons = prepare_each(part, member.preset, feature_store(kept))
-        if graphs is None:
-            continue
-        fit = [row for row, reason in enumerate(reasons) if not reason]
-        rows = start + np.array(fit)
-        probabilities[rows] = member.probabilities(graphs)
-        told = member.warnings([part[row] for row in fit], graphs, cohort.atlas)
-        warned[rows] = [bool(one) for one in told]
-    return probabilities, warned
 
 
 def _described(
@@ -316,15 +298,13 @@ def _measure_ablation(
             for row, attention in zip(part.tolist(), seen.mean_attention().weights.double().numpy(), strict=True):
                 modules = data.graphs.modules[row].tolist()
                 beside[row] = beside_connectivity(attention, data.matrices[row].astype(np.float64), modules)
-    temperatures, _ = fold_temperatures(whole, list(tests), data.labels)
-    scale = np.ones((len(whole), 1))
-    for rows, temperature in zip(tests, temperatures, strict=True):
-        scale[rows] = temperature
-    probabilities = calibrated(whole / scale, 1.0)
+    temperatures, _ = fold_temperatures(whole, tests, data.labels)
+    probabilities = calibrated(whole / temperatures, 1.0)
     return {
         "members_at_start": sum(map(_took_no_step, members)),
         "without": {
-            part: _ablation_effect(probabilities, calibrated(logits / scale, 1.0)) for part, logits in without.items()
+            part: _ablation_effect(probabilities, calibrated(logits / temperatures, 1.0))
+            for part, logits in without.items()
         },
         "connectivity": {
             group: _mean_beside([one for one, own in zip(beside, data.labels == label, strict=True) if own and one])

@@ -61,9 +61,7 @@ def baselines_out_of_fold(data: LabelledGraphs, splits: Sequence[Split]) -> dict
         for split in splits:
             logits[split.test] = _fit_baseline(baseline, data, split).test
         temperatures, _ = fold_temperatures(logits, [split.test for split in splits], data.labels)
-        for split, temperature in zip(splits, temperatures, strict=True):
-            logits[split.test] /= temperature
-        found[baseline.title] = calibrated(logits, 1.0)
+        found[baseline.title] = calibrated(logits / temperatures, 1.0)
     return found
 
 
@@ -322,7 +320,6 @@ def run_benchmark(
     systems: Sequence[System],
     *,
     folder: Path,
-    protocol: str = RANDOM,
     seed: int = 0,
     device: torch.device | str = "cpu",
     progress: _Progress | None = None,
@@ -337,8 +334,6 @@ def run_benchmark(
     systems : sequence of System
         In the order in which they are run. Those that could not be built are passed over.
     folder : Path
-    protocol : str
-        Name of the kind of splits, for the table.
     seed : int
         Split i trains with seed + i.
     device : torch.device or str
@@ -348,10 +343,10 @@ def run_benchmark(
     Returns
     -------
     DataFrame
-        All lines of this protocol in ``results.csv``: metrics, ``seconds`` of processor time of a run, and
+        All lines of random splits in ``results.csv``: metrics, ``seconds`` of processor time of a run, and
         ``parameters``.
     """
-    files, say = _ResultFiles(folder, protocol), progress or (lambda sentence: None)
+    files, say = _ResultFiles(folder, RANDOM), progress or (lambda sentence: None)
     for system in systems:
         if system.reason:
             say(f"{system.title}: not run. {system.reason}")

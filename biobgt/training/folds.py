@@ -85,6 +85,14 @@ class LabelledGraphs:
         """The subjects of each readout."""
         return readout_parts(self.labels, len(self.groups), self.readouts)
 
+    def per_person(self, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Values of subjects, averaged over each person's recordings, by group; shape (n_people, ...) each."""
+        persons, of_group = np.array(self.persons), {}
+        for label, group in enumerate(self.groups):
+            own = self.labels == label
+            of_group[group] = average_by_person(values[own], persons[own].tolist())
+        return of_group
+
     def of_readout(self, part: ReadoutPart) -> "LabelledGraphs":
         """The subjects and groups of one readout, as an ordinary cohort has them."""
         groups = tuple(self.groups[column] for column in part.columns)
@@ -219,8 +227,6 @@ class TrainedEnsemble:
     Attributes
     ----------
     members : tuple of BioBGT
-    temperatures : tuple of float
-        One a fold, for its test subjects, from the test subjects of all other folds.
     temperature : float
         For new subjects, from the test subjects of all folds.
     logits : ndarray, shape (n_subjects, n_groups)
@@ -237,7 +243,6 @@ class TrainedEnsemble:
     """
 
     members: tuple[BioBGT, ...]
-    temperatures: tuple[float, ...]
     temperature: float
     logits: NDArray[np.float64]
     attention: dict[int, NDArray[np.float32]]
@@ -374,15 +379,12 @@ def describe_members(
         for row, one in zip(rows.tolist(), maps, strict=True):  # each recording is a share of a person's mean
             attention[owners[row][1]] += one * np.float32(1 / recordings[owners[row]])
     temperatures, shared = fold_temperatures(logits, [split.test for split in splits], data.labels)
-    for split, temperature in zip(splits, temperatures, strict=True):
-        logits[split.test] /= temperature
     logs = [pd.read_csv(folder / split.name / "epochs.csv") for split in splits]  # of resumed folds too
     seconds = [taken for log in logs for taken in log["seconds"]]
     return TrainedEnsemble(
         members=tuple(members),
-        temperatures=tuple(temperatures),
         temperature=shared,
-        logits=logits,
+        logits=logits / temperatures,
         attention={label: (total / max(1, people[label])).astype(np.float32) for label, total in attention.items()},
         mean_attention=mean_attention,
         contrast=contrast,
@@ -600,10 +602,8 @@ def check_same_attention(attention: NDArray[np.float32], data: LabelledGraphs, k
     known : GroupResults
         Those in the model's folder.
     """
-    persons = np.array(data.persons)
-    for label, group in enumerate(data.groups):
-        own = data.labels == label
-        mean = average_by_person(attention[own], persons[own].tolist()).mean(axis=0)
+    for group, maps in data.per_person(attention).items():
+        mean = maps.mean(axis=0)
         stored = known.attention[group].mean(axis=(0, 1))
         if np.abs(mean - stored).max() > _SAME_ATTENTION * stored.max():
             raise InputError(

@@ -277,7 +277,7 @@ def fit_temperature(logits: ArrayLike, truth: ArrayLike) -> float:
 
 def fold_temperatures(
     logits: NDArray[np.float64], test: Sequence[NDArray[np.int64]], truth: NDArray[np.int64]
-) -> tuple[list[float], float]:
+) -> tuple[NDArray[np.float64], float]:
     """Find a temperature a fold, from what the members of the other folds said of their own test subjects.
 
     A fold's validation subjects would not do: they have chosen the epoch, so a member is surer and righter about them
@@ -296,12 +296,14 @@ def fold_temperatures(
 
     Returns
     -------
-    temperatures : list of float
-        One a fold, for its test subjects, who have no part in it.
+    temperatures : ndarray, shape (n_subjects, 1)
+        Each subject's, that of the fold that tests it, whose test subjects have no part in it.
     shared : float
         From all subjects, for new ones.
     """
-    temperatures = [_believed_temperature(np.delete(logits, rows, axis=0), np.delete(truth, rows)) for rows in test]
+    temperatures = np.ones((len(truth), 1))
+    for rows in test:
+        temperatures[rows] = _believed_temperature(np.delete(logits, rows, axis=0), np.delete(truth, rows))
     return temperatures, _believed_temperature(logits, truth)
 
 

@@ -231,7 +231,7 @@ def test_modules_are_those_of_the_app_whatever_is_chosen(done, simulated, simula
 def test_many_subjects_are_predicted_in_parts_with_the_same_numbers(
     done, simulated, simulated_cohort, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("biobgt.model.ensemble.AT_ONCE", 2)  # 3 subjects: a whole part and one left over
+    monkeypatch.setattr("biobgt.model.ensemble._AT_ONCE", 2)  # 3 subjects: a whole part and one left over
     asked = ("predict", simulated, "--pattern", "*MCI*", "--model", "adsim-aal90")
     ended = done(*asked, "--out", tmp_path / "new" / "p.csv")
     assert "SIMULATED: 3 of the subjects" in ended.out

@@ -73,7 +73,7 @@ def test_a_mean_of_people_is_nearer_to_the_mean_than_anybody(ensemble: Ensemble,
 
 
 def test_a_bad_subject_does_not_keep_the_others_from_their_prediction(ensemble, cohort, monkeypatch):
-    monkeypatch.setattr(biobgt.model.ensemble, "AT_ONCE", 2)  # the first part has nobody to predict
+    monkeypatch.setattr(biobgt.model.ensemble, "_AT_ONCE", 2)  # the first part has nobody to predict
     edgeless = Subject("edgeless", connectivity=np.eye(N_REGIONS))
     mixed = (_z_matrix("z"), edgeless, cohort.subjects[0], _z_matrix("z2"), cohort.subjects[9])
     told: list[tuple[int, int]] = []

@@ -86,7 +86,7 @@ def test_luck_is_no_opinion() -> None:
         logits = rng.normal(scale=0.5, size=(200, 2))
         truth = rng.permutation(np.arange(200) % 2)
         temperatures, shared = fold_temperatures(logits, test, truth)
-        believed += [temperature != NO_OPINION for temperature in (*temperatures, shared)]
+        believed += [temperature != NO_OPINION for temperature in (*temperatures.ravel(), shared)]
         likelier += [fit_temperature(np.delete(logits, rows, axis=0), np.delete(truth, rows)) < 10 for rows in test]
     assert np.mean(believed) < 0.15
     assert np.mean(likelier) > 0.3

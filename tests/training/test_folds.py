@@ -59,9 +59,9 @@ def test_probabilities_are_out_of_fold_and_calibrated_on_the_other_folds(
     said = np.full_like(trained.logits, np.nan)
     for member, split in zip(trained.members, splits, strict=True):
         said[split.test] = predict_logits(member, data.part(split.test)[0]).double().numpy()
-    for split, temperature in zip(splits, trained.temperatures, strict=True):
+    for split in splits:
         others = np.setdiff1d(np.arange(len(said)), split.test)
-        assert temperature == pytest.approx(fit_temperature(said[others], data.labels[others]), rel=1e-3)
+        temperature = fit_temperature(said[others], data.labels[others])
         np.testing.assert_allclose(trained.logits[split.test], said[split.test] / temperature, rtol=1e-3, atol=1e-4)
     assert trained.temperature == pytest.approx(fit_temperature(said, data.labels), rel=1e-3)
     np.testing.assert_allclose(trained.probabilities.sum(axis=1), 1)
