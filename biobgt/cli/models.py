@@ -382,6 +382,7 @@ def _evaluate_nested(
 ) -> None:
     """Train an ensemble for each outer fold, and evaluate the mean of its members on the fold's subjects."""
     from biobgt.model.pretrained import model_folder
+    from biobgt.training.card_text import with_interval
     from biobgt.training.checks import NESTED_FILE, add_nested, evaluate_nested, nested_summary
 
     write_reading(subjects, out)
@@ -392,11 +393,9 @@ def _evaluate_nested(
         )
     found = nested_summary(results, prepared.groups)
     for name in ("mean", "single"):
-        auc, accuracy = found[name]["auc"], found[name]["accuracy"]
-        print_line(
-            f"{found['outer_folds']} of {found['folds']} folds, {name} of members: AUC {auc['value']:.3f} "
-            f"[{auc['low']:.3f}, {auc['high']:.3f}], accuracy {accuracy['value']:.3f}"
-        )
+        auc, accuracy = found[name]["auc"], found[name]["accuracy"]["value"]
+        folds = f"{found['outer_folds']} of {found['folds']} folds, {name} of members"
+        print_line(f"{folds}: AUC {with_interval(auc, 3)}, accuracy {accuracy:.3f}")
     if model is not None:
         add_nested(model_folder(model), results)
     print_line(f"Results written to {out / NESTED_FILE}")

@@ -171,7 +171,7 @@ class CardText:
         if not nested:
             return f"{said} {say('nested', 'not_measured')}"
         which = "all" if nested["outer_folds"] == nested["folds"] else f"{nested['outer_folds']} of"
-        auc, accuracy = (_interval(nested["mean"][name], 2) for name in ("auc", "accuracy"))
+        auc, accuracy = (with_interval(nested["mean"][name], 2) for name in ("auc", "accuracy"))
         return f"{said} {say('nested', 'measured', which=which, auc=auc, accuracy=accuracy, **nested)}"
 
     @property
@@ -323,7 +323,7 @@ class CardText:
             plain |= {"corruption": self.corruption, "motion": self.motion}
             limits += [self.ablation, self.beside_connectivity]
             results = [
-                [model, *(_interval(found[metric], 3) for metric in METRICS)]
+                [model, *(with_interval(found[metric], 3) for metric in METRICS)]
                 for model, found in card["results"].items()
             ]
             worse = CardTables(card).recordings()
@@ -451,7 +451,15 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([head, "|" + "---|" * len(columns), *lines])
 
 
-def _interval(measured: Mapping[str, float | None], digits: int) -> str:
+def with_interval(measured: Mapping[str, float | None], digits: int) -> str:
+    """A metric with its interval, as far as they are defined.
+
+    Parameters
+    ----------
+    measured : mapping
+        ``value``, ``low`` and ``high``, as a card holds them.
+    digits : int
+    """
     value, low, high = (measured[key] for key in ("value", "low", "high"))
     if value is None:
         return "not defined"

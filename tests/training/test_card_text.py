@@ -30,7 +30,7 @@ from biobgt.model.pretrained import (
     pretrained_folder,
 )
 from biobgt.model.systems import BASELINES
-from biobgt.training.card_text import CardText, observed_share, share_below
+from biobgt.training.card_text import CardText, observed_share, share_below, with_interval
 from biobgt.training.cards import _limits, _write_tests
 from biobgt.training.metrics import classification_metrics
 from biobgt.training.tables import (
@@ -271,6 +271,13 @@ def test_metrics_and_members_are_explained_for_the_groups_at_hand(card) -> None:
     assert "summed over groups (0.67" in three  # (1 − 1/3)² + 2 (1/3)²
     assert "most probable group" in three
     assert "The model is an ensemble of 3 members" in CardText(card).members
+
+
+def test_a_metric_that_is_not_defined_is_said_to_be_so() -> None:
+    """As the AUC of the first nested fold of a few subjects, who may all be of one group."""
+    assert with_interval({"value": None, "low": None, "high": None}, 3) == "not defined"
+    assert with_interval({"value": 0.7, "low": None, "high": None}, 2) == "0.70"
+    assert with_interval({"value": 0.7, "low": 0.6, "high": 0.8}, 2) == "0.70 [0.60, 0.80]"
 
 
 def test_words_of_calibration(card) -> None:
