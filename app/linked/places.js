@@ -18,7 +18,8 @@ class PlacesOnAxes {
       if (trace.meta?.chords) this.chords.push({ trace, ends: trace.meta.chords });
       if (trace.type === "heatmap" && rows) {
         const ids = Array.from(rows);
-        this.maps.push({ trace, ids, at: new Map(ids.map((region, place) => [region, place])) });
+        const at = new Map(ids.map((region, place) => [region, place]));
+        this.maps.push({ trace, ids, at, blocks: trace.meta.blocks ?? [] });
       } else if (trace.customdata && trace.type !== "heatmap") {
         Array.from(trace.customdata).forEach((region, i) => {
           if (!this.points.has(region)) this.points.set(region, []);
@@ -59,6 +60,58 @@ class PlacesOnAxes {
       if (Number.isFinite(cx) && Number.isFinite(cy)) shapes.push({ kind: "circle", cx, cy, r: 6 });
     }
     return shapes;
+  }
+
+  /** The first map whose rows and columns are the same regions; null where there is none. */
+  get square() {
+    const layout = this.plot._fullLayout;
+    return this.maps.find(({ trace, ids }) => axis(layout, trace.xaxis).type === "category" && trace.x.length === ids.length) ?? null;
+  }
+
+  /**
+   * The row and the column of a map under the cursor, or null beside the map.
+   * @param {boolean} nearest whether a place beside the map is that at its edge
+   */
+  cellAt(map, x, y, nearest = false) {
+    const layout = this.plot._fullLayout;
+    const found = [[map.trace.yaxis, y], [map.trace.xaxis, x]].map(([name, px]) => {
+      const along = axis(layout, name);
+      const inside = px - along._offset;
+      if (!nearest && (inside < 0 || inside > along._length)) return -1;
+      const [low, high] = rangeOf(along);
+      const place = Math.round(along.p2l(inside));
+      return Math.min(Math.max(place, Math.ceil(low), 0), Math.floor(high), map.ids.length - 1);
+    });
+    return found.includes(-1) ? null : found;
+  }
+
+  /** The block of rows whose name is under the cursor; null where there is none. */
+  blockNamedAt(map, x, y) {
+    const here = this.plot.getBoundingClientRect();
+    const names = [...this.plot.querySelectorAll(`.${map.trace.yaxis}tick text`)];
+    const place = names.findIndex((name) => {
+      const { left, right, top, bottom } = name.getBoundingClientRect();
+      return x + here.left >= left && x + here.left <= right && y + here.top >= top && y + here.top <= bottom;
+    });
+    const [low, high] = rangeOf(axis(this.plot._fullLayout, map.trace.yaxis));
+    return map.blocks.filter(([, start, end]) => start < high && end - 1 > low)[place] ?? null;
+  }
+
+  /** Rectangles around some rows and columns, as many as they are apart. */
+  rectanglesOf(map, rows, columns) {
+    const layout = this.plot._fullLayout;
+    const [xa, ya] = [axis(layout, map.trace.xaxis), axis(layout, map.trace.yaxis)];
+    const [down, across] = [rows, columns].map((regions) => runs(regions.map((region) => map.at.get(region))));
+    const clip = (along, place) => Math.min(Math.max(along.l2p(place), 0), along._length);
+    return down.flatMap(([top, bottom]) => across.map(([left, right]) => {
+      const [x, wide] = [clip(xa, left - 0.5), clip(xa, right + 0.5)];
+      const [y, low] = [clip(ya, top - 0.5), clip(ya, bottom + 0.5)];
+      return { kind: "rect", x: xa._offset + x, y: ya._offset + y, width: wide - x, height: low - y };
+    }));
+  }
+
+  linesOf() {
+    return [];
   }
 
   /** The chords of a region; in a trace all have as many points, with a gap behind each. */
@@ -110,13 +163,22 @@ class PlacesInBrain {
   shapesOf(region, connections) {
     const here = this.on(region);
     if (!here) return [];
-    const [x1, y1] = here;
-    const shapes = [];
-    (connections?.ends[region] ?? []).forEach((other, i) => {
-      const there = this.on(other);
-      if (there) shapes.push({ kind: "line", x1, y1, x2: there[0], y2: there[1], "stroke-width": connections.widths[region][i] });
+    const ends = connections?.ends[region] ?? [];
+    const lines = this.linesOf(ends.map((other, i) => [region, other, connections.widths[region][i]]));
+    return [...lines, { kind: "circle", cx: here[0], cy: here[1], r: this.nodes.get(region).radius + 3 }];
+  }
+
+  /** Lines between pairs of regions. @param {[number, number, number][]} pairs two regions and a width */
+  linesOf(pairs) {
+    return pairs.flatMap(([first, second, width]) => {
+      const [here, there] = [this.on(first), this.on(second)];
+      if (!here || !there) return [];
+      return [{ kind: "line", x1: here[0], y1: here[1], x2: there[0], y2: there[1], "stroke-width": width }];
     });
-    return [...shapes, { kind: "circle", cx: x1, cy: y1, r: this.nodes.get(region).radius + 3 }];
+  }
+
+  get square() {
+    return null;
   }
 
   /** Where a region is seen now, as plotly places notes in 3-D: x and y in px, and how far away. */
@@ -137,6 +199,21 @@ class PlacesInBrain {
 
 function axis(layout, name) {
   return layout[`${name[0]}axis${name.slice(1)}`];
+}
+
+/** The lowest place and the highest that an axis shows. */
+function rangeOf(along) {
+  return [...along._rl].sort((a, b) => a - b);
+}
+
+/** First and last of each run of whole numbers that follow each other. @param {number[]} places */
+function runs(places) {
+  const found = [];
+  for (const place of places.filter((one) => one !== undefined).sort((a, b) => a - b)) {
+    if (found.length && place === found.at(-1)[1] + 1) found.at(-1)[1] = place;
+    else found.push([place, place]);
+  }
+  return found;
 }
 
 /** A 4 x 4 matrix, column after column, times a vector. */

@@ -1,4 +1,5 @@
 /** One linked screen: its controls, its tiles, the line about a region, and which regions are hovered or pinned. */
+import { makeBlock } from "./block.js";
 import { makeControls } from "./controls.js";
 import { button, element } from "./elements.js";
 import { plotly } from "./plotly.js";
@@ -23,6 +24,8 @@ export class Screen {
     this.hovered = NONE;
     /** @type {number[]} the last one is what the line below is about */
     this.pinned = [];
+    /** @type {import("./block.js").Block | null} the chosen block of the matrix in the tile of that name */
+    this.block = null;
     this.untold = {};
     const top = root.appendChild(element("div", "linked-top"));
     this.heads = top.appendChild(element("div", "linked-controls"));
@@ -72,7 +75,9 @@ export class Screen {
       data.tiles.forEach((name) => this.tile(name)); // each has its place before it is drawn
     } else if (data.figure || data.note) {
       await plotly();
-      await this.tile(data.part).show(data);
+      const tile = this.tile(data.part);
+      await tile.show(data);
+      if (this.block?.tile === tile) this.block = this.blockOf(tile, this.block.rows, this.block.columns);
     } else {
       this.parts.set(data.part, data);
     }
@@ -150,6 +155,37 @@ export class Screen {
     this.tell({ pinned: this.pinned });
   }
 
+  /** What is known here of a block of a tile's matrix; null where it has none. */
+  blockOf(tile, rows, columns) {
+    const map = tile.places?.square;
+    if (!map) return null;
+    const quantity = tile.sent.figure.layout.coloraxis?.colorbar.title.text || "value";
+    return { tile, ...makeBlock(map, rows, columns, quantity) };
+  }
+
+  /**
+   * Choose a block of a tile's matrix: its mean is said at once, and Python is asked how groups differ in it.
+   * @param {number[]} rows  @param {number[]} columns
+   */
+  chooseBlock(tile, rows, columns) {
+    this.block = this.blockOf(tile, rows, columns);
+    this.light();
+    this.tellSoon({ block: { rows, columns } });
+  }
+
+  /** Escape: let go of the block and of the rows of a network, or else of the pinned regions. */
+  letGo() {
+    const narrow = [...this.tiles.values()].filter((tile) => tile.rows);
+    narrow.forEach((tile) => tile.showRows(""));
+    if (this.block) {
+      this.block = null;
+      this.tell({ block: null });
+    } else if (!narrow.length && this.pinned.length) {
+      return this.collect([]);
+    }
+    this.light();
+  }
+
   light() {
     if (!this.frame) return;
     const started = performance.now();
@@ -170,7 +206,16 @@ export class Screen {
       ? [this.frame.hint]
       : [this.frame.regions[region], ...facts.columns.map(({ name, values }) => `${name} ${values[region]}`.trim())];
     this.line.replaceChildren(...words.map((text, i) => element(i ? "span" : "strong", "", text)));
-    this.verdict.textContent = facts?.verdict ?? "";
+    this.verdict.textContent = this.block ? this.blockWords() : facts?.verdict ?? "";
+    this.verdict.title = this.verdict.textContent;
+  }
+
+  /** The mean of the chosen block and, once Python has said it, how groups differ in it. */
+  blockWords() {
+    const { rows, columns, words } = this.block;
+    const tested = this.parts.get("block");
+    const same = tested && String(tested.rows) === String(rows) && String(tested.columns) === String(columns);
+    return same ? `${words} ${tested.words}` : words;
   }
 
   shownFacts() {
@@ -211,7 +256,7 @@ export class Screen {
       this.steps.set(name, value);
       this.takeSteps(name).then(() => this.describe());
     } else if (control?.live) {
-      this.resting = setTimeout(() => this.tell(), REST);
+      this.tellSoon({});
     } else {
       this.root.classList.add("linked-busy");
       this.tell();
@@ -226,14 +271,20 @@ export class Screen {
     if (Object.keys(said).length) this.say("said", { ...said, at: performance.now() });
   }
 
+  /** Tell Python of it once the hand rests. */
+  tellSoon(also) {
+    Object.assign(this.untold, also);
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.tell(), REST);
+  }
+
   key(event) {
     if (event.target.closest?.("input, select, textarea, [role=combobox]")) return;
     const here = this.root.contains(document.activeElement);
     const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (event.key === "Escape") {
       this.hovered = NONE;
-      if (this.pinned.length) this.collect([]);
-      else this.light();
+      this.letGo();
     } else if (move && here) {
       event.preventDefault();
       const n = this.frame.regions.length;

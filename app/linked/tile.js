@@ -1,4 +1,5 @@
 /** A tile: one figure of the library, and the marks on it that light up with a region. */
+import { chooseBlocks, onlyRows, rowsChooser } from "./block.js";
 import { chooser } from "./controls.js";
 import { button, element } from "./elements.js";
 import { placesOf } from "./places.js";
@@ -31,8 +32,11 @@ export class Tile {
     this.over.setAttribute("class", "linked-over");
     this.over.setAttribute("aria-hidden", "true");
     screen.grid.append(this.box);
+    this.dragged = false; // whether the pointer chose a block since it went down
+    this.rows = ""; // the network whose rows alone a matrix shows
     this.applied = new Map(); // by what it depends on, the changes that are shown
     this.followPointer();
+    chooseBlocks(this);
   }
 
   close() {
@@ -77,6 +81,7 @@ export class Tile {
     this.head.replaceChildren(
       what,
       ...asked,
+      ...rowsChooser(this, figure),
       sides,
       element("span", "linked-space"),
       button("i", "Full caption", () => { this.full.hidden = !this.full.hidden; }),
@@ -124,7 +129,7 @@ export class Tile {
     this.plot.setAttribute("aria-label", full);
     const data = figure.data.map((trace) => (trace.part ? this.screen.parts.get(trace.part).trace : trace));
     const place = { width: this.plot.clientWidth, height: this.plot.clientHeight, autosize: false };
-    const layout = { ...figure.layout, ...place, ...this.screen.theme() };
+    const layout = onlyRows({ ...figure.layout, ...place, ...this.screen.theme() }, data, this.rows);
     await window.Plotly.react(this.plot, data, layout, { displayModeBar: false, responsive: false });
     this.resize(); // its place may have changed meanwhile
     if (!this.over.isConnected) this.plot.append(this.over);
@@ -150,6 +155,7 @@ export class Tile {
       if (found.length) this.screen.collect(found);
     });
     this.plot.on("plotly_click", ({ points: [point], event }) => {
+      if (this.dragged) return; // plotly takes the end of a drag for a click
       const person = point.fullData.meta?.people?.[point.pointNumber];
       if (person !== undefined) this.screen.tell({ person });
       else this.screen.pin(this.places.regionAt(point), event.shiftKey);
@@ -188,7 +194,28 @@ export class Tile {
       const look = region === lit ? "linked-lit" : "linked-pinned";
       for (const shape of this.places.shapesOf(region, connections)) marks.push(drawn(shape, look));
     }
+    const { block } = this.screen;
+    if (block) marks.push(...this.blockMarks(block));
     this.over.replaceChildren(...marks, ...(this.inBrain ? this.nameOf(lit) : []));
+  }
+
+  /** A block as rectangles on a matrix, or its strongest connections in a brain. */
+  blockMarks({ rows, columns, pairs = [] }) {
+    const map = this.places.square;
+    const shapes = map ? this.places.rectanglesOf(map, rows, columns) : this.places.linesOf(pairs);
+    return shapes.map((shape) => drawn(shape, "linked-block"));
+  }
+
+  /** Show only the rows of one network of a matrix, or all of them. @param {string} name */
+  showRows(name) {
+    this.rows = name;
+    this.makeHead(this.sent);
+    return this.draw();
+  }
+
+  /** Show a block that is being chosen. */
+  showBlock(block) {
+    this.over.replaceChildren(...this.blockMarks(block));
   }
 
   /** The name of a region beside it in the brain. */

@@ -12,6 +12,8 @@ from biobgt.base.options import Plain
 from biobgt.figures.groups import people
 from biobgt.figures.register import Figure
 from biobgt.figures.screen import linked
+from biobgt.groups.compare import ComparisonOptions, comparable_groups
+from biobgt.groups.connections import block_words
 from biobgt.groups.features import regional_hubs
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
 from biobgt.results.measured import Measured
@@ -22,6 +24,7 @@ from views.shared.figures import add_to_export, figure_request
 from views.shared.widgets import measure_all
 
 PEOPLE = "people"
+_BLOCK = "explore_block"  # regions of the rows and of the columns of a matrix, as the browser told them
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +125,20 @@ class Screen:
                 tile = self._tile(shown)
                 self.drawn += [name] if "figure" in tile else []
                 send(name, {**self._head(name, shown), **tile})
+            self._send_block(send)
             self.send_rest(send)
+
+    def _send_block(self, send: Send) -> None:
+        """Send how the two groups of the cohort differ in the block of the matrix that was chosen."""
+        chosen = st.session_state.get(_BLOCK)
+        options = self.view.options(ComparisonOptions)
+        several = len(comparable_groups(self.view.cohort)) > 1 and options.first != options.second
+        if not chosen or not several or self.regions != self.view.atlas.regions:
+            return
+        rows, columns = (tuple(map(int, chosen[side])) for side in ("rows", "columns"))
+        if rows and columns and set(rows + columns) <= set(range(len(self.regions))):
+            words = block_words(self.measured, options, rows, columns)
+            send("block", {"rows": rows, "columns": columns, "words": words})
 
     def _head(self, name: str, shown: Shown) -> dict[str, Any]:
         choices = list(self.tiles[name].values())
@@ -188,6 +204,8 @@ class Screen:
         of_tiles = [control for controls in self.asked.values() for control in controls]
         known = {control.name: control.values for control in (*self.heads, *self.controls, *of_tiles)}
         known |= {name: tuple(choices) for name, choices in self.tiles.items()}
+        if "block" in said:
+            st.session_state[_BLOCK] = said["block"]
         for name, place in said.get("choices", {}).items():
             st.session_state[name] = for_widget(known[name][place])
         if said.get("person") in self.view.cohort.ids:

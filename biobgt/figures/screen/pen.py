@@ -476,7 +476,8 @@ def _heatmap(mark: draw.Heatmap, at: _Place, sheet: _Sheet) -> None:
     if mark.hovers:
         about["text"] = [[_plain(text) for text in row] for row in mark.hovers]
     if mark.ids is not None:
-        about["meta"] = {"regions": np.asarray(mark.ids).tolist()}
+        blocks = () if panel.y.order is None else panel.y.order.blocks
+        about["meta"] = {"regions": np.asarray(mark.ids).tolist(), "blocks": [list(block) for block in blocks]}
     sheet.trace(replace(mark, ids=None), at, type="heatmap", coloraxis="coloraxis", **about)
     sheet.traces[-1].pop("showlegend")
     sheet.shapes.extend(_block_shapes(panel, at))
