@@ -121,7 +121,10 @@ class PageOptions(Options):
     explore_curves: str = _tile_option(
         "curves", *(key for key in COMPARED if key != NE), "sweep", "roles", title="Curves"
     )
-    explore_difference_matrix: str = _tile_option("attention", "blocks", title="Matrix", of="difference_")
+    explore_difference_matrix: str = _tile_option(
+        "connectivity", "attention", "blocks", title="Matrix", of="difference_"
+    )
+    explore_difference_curves: str = _tile_option("means", "effects", title="Curves", of="difference_")
     explore_group_people: str = _tile_option("people", "blocks", title="People", of="group_")
     own_attention: bool = option(
         False,

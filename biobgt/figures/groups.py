@@ -93,7 +93,8 @@ class _Difference:
         return "".join(f" {sentence}" for sentence in said if sentence)
 
 
-def _compared(measured: "Measured", options: ComparisonOptions) -> _Difference:
+def compared_groups(measured: "Measured", options: ComparisonOptions) -> _Difference:
+    """Two groups, compared in what the options say."""
     from biobgt.groups.features import compare_measured, plan_comparison
 
     if options.of == MODULES:
@@ -113,7 +114,7 @@ def with_known_covariates(cohort: "Cohort", options: AnyComparison) -> AnyCompar
 @figure("group_differences", "Differences of two groups", takes=ComparisonOptions, of_subject=False, least_mm=55)
 def group_differences(measured: "Measured", options: ComparisonOptions) -> Drawing:
     """Effect sizes of two groups' differences with their intervals, the clearest first."""
-    difference, (first, second) = _compared(measured, options), options.groups
+    difference, (first, second) = compared_groups(measured, options), options.groups
     tested = difference.found.table[difference.found.table["p"].notna()]
     by_clarity = tested.assign(_size=-tested["t"].abs()).sort_values(["p", "_size"], kind="stable")
     drawn = by_clarity.drop(columns="_size")[:_MOST_DRAWN]
@@ -150,7 +151,7 @@ def group_differences(measured: "Measured", options: ComparisonOptions) -> Drawi
         numbers=difference.numbers,
         legend="above",
         height=_AROUND + _ROW * max(len(drawn), 3),
-        methods=_methods(measured, options, difference.found),
+        methods=difference_methods(measured, options, difference.found),
     )
 
 
@@ -198,7 +199,7 @@ class _DifferenceBrainOptions(ComparisonOptions):
 )
 def group_difference_brain(measured: "Measured", options: _DifferenceBrainOptions) -> Drawing:
     """Where in the brain two groups differ in a hub measure."""
-    difference, (first, second) = _compared(measured, options.part(ComparisonOptions)), options.groups
+    difference, (first, second) = compared_groups(measured, options.part(ComparisonOptions)), options.groups
     tests, differs = difference.found.table, difference.differs
     effects = tests[options.effect].to_numpy(float)
     reach = float(np.nanmax(np.abs(effects))) if np.isfinite(effects).any() else 1.0
@@ -232,11 +233,11 @@ def group_difference_brain(measured: "Measured", options: _DifferenceBrainOption
         title=f"{HUB_MEASURES[options.measure].in_words_of(measured.kind).short}, {second} against {first}",
         simulated=difference.simulated,
         numbers=difference.numbers,
-        methods=_methods(measured, options, difference.found),
+        methods=difference_methods(measured, options, difference.found),
     )
 
 
-def _methods(measured: "Measured", options: ComparisonOptions, found: "GroupComparison") -> tuple[str, ...]:
+def difference_methods(measured: "Measured", options: ComparisonOptions, found: "GroupComparison") -> tuple[str, ...]:
     """Methods: how the features were measured and tested."""
     first, second = found.between
     sizes = " and ".join(f"{n} {group}" for group, n in found.n_subjects.items())
@@ -255,19 +256,22 @@ def _measure_methods(measured: "Measured", options: ComparisonOptions) -> tuple[
     if options.of == HUBS:
         return hub_methods(measured, options, (options.measure,))
     if options.of == NETWORKS:
-        atlas = measured.atlas
-        named = named_labelling(options.labelling or next(iter(atlas.labels)))
-        cites = estimated_with(measured)
-        how = f"estimated as Pearson's correlation with nilearn{in_brackets(cites)}" if cites else "given"
-        transformed = ", Fisher-transformed" if measured.kind.functional else ""
-        sentence = (
-            f"{measured.kind.title} between the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} "
-            f"was {how}{transformed} and averaged within and between {named}."
-        )
-        return (sentence,)
+        named = named_labelling(options.labelling or next(iter(measured.atlas.labels)))
+        return (connectivity_sentence(measured, f" and averaged within and between {named}"),)
     compared = [measure for measure in MODULE_MEASURES.values() if measure.compared]
     definitions = " ".join(dict.fromkeys(measure.definition for measure in compared))
     return module_methods(measured, options.part(ModuleOptions), definitions)
+
+
+def connectivity_sentence(measured: "Measured", then: str = "") -> str:
+    """How the connectivity was made in which groups are compared, and what was done with it then."""
+    atlas, cites = measured.atlas, estimated_with(measured)
+    how = f"estimated as Pearson's correlation with nilearn{in_brackets(cites)}" if cites else "given"
+    transformed = (", Fisher-transformed" if then else " and Fisher-transformed") if measured.kind.functional else ""
+    return (
+        f"{measured.kind.title} between the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} "
+        f"was {how}{transformed}{then}."
+    )
 
 
 # Their modules. The page *Compare* shows the numbers and the caption of their difference above its figures; exported

@@ -29,6 +29,7 @@ _NAMED = 8  # columns of a table that the page names
 # Drawn across two columns of a journal: several panels side by side, or a curve over all regions.
 WIDE = (
     "hub_curves",
+    "group_means",
     "five_brains",
     "attention_maps",
     "attention_systems",

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import FEWEST_COMPARED
 from biobgt.figures.attention_groups import attention_blocks, attention_difference
+from biobgt.figures.group_maps import connectivity_difference, group_means
 from biobgt.figures.groups import group_difference_brain, group_differences, people
 from biobgt.figures.screen import linked
-from biobgt.groups.compare import HUBS, ComparisonOptions, comparable_groups
+from biobgt.groups.compare import HUBS, NETWORKS, ComparisonOptions, comparable_groups
 from linked.component import Send
 from views.explore.controls import Control
 from views.explore.screen import Screen, Shown
@@ -23,10 +24,14 @@ class DifferenceScreen(Screen):
             "hubs": Shown("Difference in every region", group_difference_brain, asks=("effect",))
         },
         "explore_difference_matrix": {
+            "connectivity": Shown("Connectivity", connectivity_difference, asks=("order",)),
             "attention": Shown("Attention, in the model's groups", attention_difference, asks=("order",)),
             "blocks": Shown("Attention between modules, in the model's groups", attention_blocks),
         },
-        "explore_difference_curves": {"effects": Shown("Clearest differences", group_differences)},
+        "explore_difference_curves": {
+            "means": Shown("Group means", group_means, asks=("order",)),
+            "effects": Shown("Clearest differences", group_differences),
+        },
     }
 
     def own_controls(self) -> list[Control]:
@@ -40,12 +45,15 @@ class DifferenceScreen(Screen):
         """The options of a tile's figure: the hub measure is the one that people are shown in."""
         if shown.figure.of_model:
             return super().options(shown)
+        if shown.figure is connectivity_difference:
+            self._check_groups()
+            return self.view.options(shown.figure.takes, of=NETWORKS)
         self._check()
         fixed = {"of": HUBS, "measure": self.people_options().measure}
         return self.view.options(shown.figure.takes, **fixed)
 
-    def _check(self) -> None:
-        """Refuse what cannot be compared."""
+    def _check_groups(self) -> None:
+        """Refuse what are no two groups."""
         options, known = self.view.options(ComparisonOptions), comparable_groups(self.view.cohort)
         if len(known) < 2:
             raise InputError(
@@ -53,6 +61,10 @@ class DifferenceScreen(Screen):
             )
         if options.first == options.second:
             raise InputError("Choose two different groups.")
+
+    def _check(self) -> None:
+        """Refuse what cannot be compared region by region."""
+        self._check_groups()
         if not self.measured_all:
             raise InputError("Not all subjects are measured yet.")
 

@@ -1,0 +1,136 @@
+"""Two groups of a cohort over all regions: their mean hub measure, and how their connectivity differs."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from biobgt.base.arrays import FDR
+from biobgt.base.options import option
+from biobgt.base.wording import adjusted_for, capitalised, not_ruled_out, percent
+from biobgt.figures import drawing as draw
+from biobgt.figures.connectivity import LARGEST_MATRIX_MM, matrix_panel
+from biobgt.figures.groups import compared_groups, connectivity_sentence, difference_methods
+from biobgt.figures.hubs import HUB_COLOUR
+from biobgt.figures.register import figure
+from biobgt.figures.which_model import group_colour
+from biobgt.groups.compare import HUBS, NETWORKS, Compared, ComparisonOptions
+from biobgt.hubs.measures import HUB_MEASURES
+
+if TYPE_CHECKING:
+    from biobgt.results.measured import Measured
+
+_Shown = Literal["difference", "d"]
+_SHOWN = {"difference": "Difference", "d": "Effect size d"}
+
+
+@dataclass(frozen=True)
+class _GroupMeansOptions(ComparisonOptions, draw.RegionOrderOptions):
+    """Which groups are shown in which hub measure, over regions in which order."""
+
+    of: Compared = option(HUBS, title="Compare", help="Only hubs are compared region by region.", choices=(HUBS,))
+
+
+@figure("group_means", "Means of two groups", takes=_GroupMeansOptions, of_subject=False, least_mm=70)
+def group_means(measured: "Measured", options: _GroupMeansOptions) -> draw.Drawing:
+    """The mean of a hub measure in two groups over regions, with those in which they differ."""
+    difference = compared_groups(measured, options.part(ComparisonOptions))
+    tests, differs = difference.found.table, difference.differs
+    atlas, about = measured.atlas, HUB_MEASURES[options.measure].in_words_of(measured.kind)
+    drawn = draw.regions_in_order(atlas, options.order)
+    order, places = list(drawn.order), np.arange(atlas.n_regions)
+    texts = [f"{atlas.regions[region]}\nd = {tests['d'][region]:.2f}, q = {tests['q'][region]:.2g}" for region in order]
+    marks: list[draw.Mark] = []
+    for group in options.groups:
+        means = tests[f"mean_{group}"].to_numpy(float)[order]
+        look: dict[str, Any] = {"name": group, "colour": group_colour(group), "texts": texts, "ids": order}
+        marks.append(draw.Curve(x=places, y=means, hover=f"{group}: %{{y:.3g}}\n%{{text}}", **look))
+    clear = np.flatnonzero(differs[order])
+    if len(clear):
+        higher = np.maximum(*(tests[f"mean_{group}"].to_numpy(float)[order] for group in options.groups))
+        look = {"name": f"q ≤ {FDR:g}", "colour": HUB_COLOUR, "symbol": "diamond", "size": 9}
+        marks.append(draw.Points(x=clear, y=higher[clear], ids=np.array(order)[clear], **look))
+    first, second = options.groups
+    return draw.Drawing(
+        title=f"{about.heading} of {first} and {second}",
+        simulated=difference.simulated,
+        panels=[
+            draw.Panel(
+                marks=marks,
+                x=draw.Axis(names=[atlas.regions[region] for region in order], order=drawn, title=drawn.title),
+                y=draw.Axis(title=about.axis),
+            )
+        ],
+        caption=(
+            f"{difference.words} Curves are each group's mean, as measured; diamonds mark regions that differ at "
+            f"that rate.{difference.remarks}"
+        ),
+        line=f"Mean {about.short} of {first} and {second}; diamonds: regions that differ at a false discovery rate of "
+        f"{percent(FDR)}",
+        numbers=difference.numbers,
+        legend="above",
+        together=True,
+        height=460,
+        aspect=0.5,
+        methods=difference_methods(measured, options, difference.found),
+    )
+
+
+@dataclass(frozen=True)
+class _ConnectivityDifferenceOptions(ComparisonOptions, draw.RegionOrderOptions):
+    """Which groups are compared, and what the colours of their difference are."""
+
+    of: Compared = option(NETWORKS, title="Compare", help="Connectivity of regions.", choices=(NETWORKS,))
+    shown: _Shown = option(
+        "difference",
+        title="Colour",
+        help="The difference of the groups' means, or in residual standard deviations (d); both are adjusted.",
+        shown=_SHOWN,
+        link="connectivity_difference",
+    )
+
+
+@figure(
+    "connectivity_difference",
+    "Difference of connectivity",
+    takes=_ConnectivityDifferenceOptions,
+    of_subject=False,
+    least_mm=55,
+)
+def connectivity_difference(measured: "Measured", options: _ConnectivityDifferenceOptions) -> draw.Drawing:
+    """How two groups differ in every connection; nothing is tested."""
+    from biobgt.groups.connections import connection_effects, connectivity_compared
+    from biobgt.groups.features import plan_comparison
+
+    found, (first, second), atlas = connection_effects(measured, options), options.groups, measured.atlas
+    what = connectivity_compared(measured.cohort.kind)
+    shown = found.difference if options.shown == "difference" else found.d
+    known = np.abs(shown[np.isfinite(shown)])
+    limit = (float(np.quantile(known, 0.99)) if len(known) else 0.0) or 1.0
+    quantity = f"difference of {what}" if options.shown == "difference" else "effect size d"
+    order = draw.regions_in_order(atlas, options.order)
+    sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
+    people = "simulated people" if measured.cohort.simulated else "people"
+    shades = draw.Shades(quantity=quantity, low=-limit, high=limit)
+    planned = plan_comparison(measured.cohort, options)
+    said = f"{capitalised(what)} of {second} minus {first}, {adjusted_for(found.covariates)}; no connection is tested"
+    return draw.Drawing(
+        title=f"Connectivity, {second} minus {first}",
+        simulated=measured.cohort.simulated,
+        panels=[matrix_panel(shown, atlas.regions, order, shades)],
+        caption=(
+            f"{said} ({people}: {sizes}). Colours are the {quantity}, red where higher in {second}, blue where lower; "
+            f"one in a hundred pairs lies beyond the scale of ±{limit:.2g}. Pairs that are missing for somebody or the "
+            f"same in all are gaps. {not_ruled_out(planned.covariates.absent)}"
+        ),
+        line=said,
+        numbers=lambda: draw.matrix_numbers(shown, atlas.regions, order),
+        methods=(
+            connectivity_sentence(measured),
+            f"{second} and {first} ({sizes}) were compared connection by connection with a linear model, "
+            f"{adjusted_for(found.covariates)}; connections were not tested. Several recordings of one person were "
+            "averaged first.",
+        ),
+        height=520,
+        square_mm=LARGEST_MATRIX_MM,
+    )
