@@ -40,7 +40,14 @@ class PlacesOnAxes {
     return Number.isInteger(region) ? region : -1;
   }
 
-  shapesOf(region) {
+  /** The region at a point and, of a cell of a map, the region of its column; -1 for none. */
+  pairAt(point) {
+    const map = this.maps.find(({ trace }) => trace.index === point.curveNumber);
+    const square = map && map.trace.z[0].length === map.ids.length;
+    return [this.regionAt(point), square ? map.ids[point.pointIndex[1]] ?? -1 : -1];
+  }
+
+  shapesOf(region, connections, column = -1) {
     const layout = this.plot._fullLayout;
     const shapes = [];
     for (const { trace, at } of this.maps) {
@@ -50,7 +57,7 @@ class PlacesOnAxes {
       const y = ya._offset + ya.c2p(place);
       shapes.push({ kind: "line", x1: xa._offset, x2: xa._offset + xa._length, y1: y, y2: y });
       if (xa.type !== "category") continue;
-      const x = xa._offset + xa.c2p(place);
+      const x = xa._offset + xa.c2p(at.get(column) ?? place);
       shapes.push({ kind: "line", x1: x, x2: x, y1: ya._offset, y2: ya._offset + ya._length });
     }
     shapes.push(...this.chordsOf(region));
@@ -147,6 +154,10 @@ class PlacesInBrain {
 
   regionAt() {
     return -1;
+  }
+
+  pairAt() {
+    return [-1, -1];
   }
 
   /** The region under the cursor, the nearest to the eye of several; -1 for none. */

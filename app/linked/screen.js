@@ -1,5 +1,6 @@
 /** One linked screen: its controls, its tiles, the line about a region, and which regions are hovered or pinned. */
 import { makeBlock } from "./block.js";
+import { wordsOf } from "./cells.js";
 import { makeControls } from "./controls.js";
 import { button, element } from "./elements.js";
 import { plotly } from "./plotly.js";
@@ -22,6 +23,7 @@ export class Screen {
     /** @type {Map<string, number>} the step that is shown, by what it is a step of */
     this.steps = new Map();
     this.hovered = NONE;
+    this.column = NONE; // of the cell under the cursor, whose row is the region that is hovered
     /** @type {number[]} the last one is what the line below is about */
     this.pinned = [];
     /** @type {import("./block.js").Block | null} the chosen block of the matrix in the tile of that name */
@@ -29,6 +31,7 @@ export class Screen {
     this.untold = {};
     const top = root.appendChild(element("div", "linked-top"));
     this.heads = top.appendChild(element("div", "linked-controls"));
+    this.bar = top.appendChild(element("div", "linked-controls"));
     this.finder = top.appendChild(element("div", "linked-finder"));
     this.persons = this.finder.appendChild(element("span", "linked-persons"));
     this.search = this.finder.appendChild(element("input"));
@@ -41,7 +44,6 @@ export class Screen {
       const region = this.frame.regions.indexOf(this.search.value);
       if (region >= 0) this.collect([region]);
     });
-    this.bar = top.appendChild(element("div", "linked-controls"));
     this.grid = root.appendChild(element("div", "linked-tiles"));
     this.line = root.appendChild(element("p", "linked-line"));
     this.line.setAttribute("role", "status");
@@ -72,7 +74,11 @@ export class Screen {
       makeControls(this.heads, data.heads, chosen);
       makeControls(this.bar, data.controls, chosen);
       this.makeFinder();
-      data.tiles.forEach((name) => this.tile(name)); // each has its place before it is drawn
+      this.root.classList.toggle("linked-cells", data.cells);
+      this.grid.classList.toggle("linked-rows", data.wide.length > 0);
+      data.tiles.forEach((name) => { // each has its place before it is drawn
+        this.tile(name).box.classList.toggle("linked-wide", data.wide.includes(name));
+      });
     } else if (data.figure || data.note) {
       await plotly();
       const tile = this.tile(data.part);
@@ -121,7 +127,7 @@ export class Screen {
   theme() {
     const colour = getComputedStyle(this.root).getPropertyValue("--st-text-color").trim() || "#31333f";
     const clear = "rgba(0, 0, 0, 0)";
-    return { font: { color: colour, size: 11 }, paper_bgcolor: clear, hoverlabel: { font: { size: 12 } } };
+    return { font: { color: colour, size: 11 }, paper_bgcolor: clear, plot_bgcolor: clear, hoverlabel: { font: { size: 12 } } };
   }
 
   /** The region that views light up: under the cursor, or else the last that was pinned. */
@@ -129,10 +135,14 @@ export class Screen {
     return this.hovered !== NONE ? this.hovered : this.pinned.at(-1) ?? NONE;
   }
 
-  /** @param {number} region counted from 0; -1 for none */
-  hover(region) {
-    if (region === this.hovered) return;
+  /**
+   * @param {number} region counted from 0; -1 for none
+   * @param {number} column the other region of a cell of a map
+   */
+  hover(region, column = NONE) {
+    if (region === this.hovered && column === this.column) return;
     this.hovered = region;
+    this.column = column;
     this.light();
   }
 
@@ -189,7 +199,7 @@ export class Screen {
   light() {
     if (!this.frame) return;
     const started = performance.now();
-    for (const tile of this.tiles.values()) tile.light(this.lit, this.pinned);
+    for (const tile of this.tiles.values()) tile.light(this.lit, this.pinned, this.column);
     this.describe();
     const { lit } = this;
     if (lit !== NONE) this.steps.set("region", lit);
@@ -202,11 +212,12 @@ export class Screen {
   describe() {
     const facts = this.shownFacts();
     const region = this.lit;
-    const words = region === NONE || !facts
+    const cell = this.cellWords();
+    const words = cell ?? (region === NONE || !facts
       ? [this.frame.hint]
-      : [this.frame.regions[region], ...facts.columns.map(({ name, values }) => `${name} ${values[region]}`.trim())];
+      : [this.frame.regions[region], ...facts.columns.map(({ name, values }) => `${name} ${values[region]}`.trim())]);
     this.line.replaceChildren(...words.map((text, i) => element(i ? "span" : "strong", "", text)));
-    this.verdict.textContent = this.block ? this.blockWords() : facts?.verdict ?? "";
+    this.verdict.textContent = this.block ? this.blockWords() : cell ? "" : facts?.verdict ?? "";
     this.verdict.title = this.verdict.textContent;
   }
 
@@ -216,6 +227,16 @@ export class Screen {
     const tested = this.parts.get("block");
     const same = tested && String(tested.rows) === String(rows) && String(tested.columns) === String(columns);
     return same ? `${words} ${tested.words}` : words;
+  }
+
+  /** What the cell under the cursor is in every map, where Python sent what stands beside it. */
+  cellWords() {
+    const cells = this.parts.get("cells");
+    if (this.column === NONE || !cells) return null;
+    const { regions } = this.frame;
+    const [row, column] = [this.hovered, this.column];
+    const of = (name) => wordsOf(this.tiles.get(name)?.places?.maps ?? [], cells.beside[name], row, column);
+    return [`${regions[row]} → ${regions[column]}`, ...Object.keys(cells.beside).flatMap(of)];
   }
 
   shownFacts() {

@@ -12,6 +12,7 @@ const SIDES = {
   "from the front": { x: 0, y: 1.4, z: 0 },
   "from behind": { x: 0, y: -1.4, z: 0 },
 };
+const LETTER = 6.5; // px, the width of a letter of a title, with what is above and below a figure
 const STILL = 4; // px that a hand may move while it clicks
 
 export class Tile {
@@ -127,9 +128,14 @@ export class Tile {
     this.full.textContent = full;
     this.plot.setAttribute("role", "img");
     this.plot.setAttribute("aria-label", full);
-    const data = figure.data.map((trace) => (trace.part ? this.screen.parts.get(trace.part).trace : trace));
+    const told = this.screen.frame?.cells; // what a map says of a cell stands below all maps
+    const data = figure.data.map((trace) => {
+      if (trace.part) return this.screen.parts.get(trace.part).trace;
+      return told && trace.type === "heatmap" ? { ...trace, hovertemplate: undefined, hoverinfo: "none" } : trace;
+    });
     const place = { width: this.plot.clientWidth, height: this.plot.clientHeight, autosize: false };
-    const layout = onlyRows({ ...figure.layout, ...place, ...this.screen.theme() }, data, this.rows);
+    const framed = { ...withTitlesInLines(figure.layout, place.height), ...place, ...this.screen.theme() };
+    const layout = onlyRows(framed, data, this.rows);
     await window.Plotly.react(this.plot, data, layout, { displayModeBar: false, responsive: false });
     this.resize(); // its place may have changed meanwhile
     if (!this.over.isConnected) this.plot.append(this.over);
@@ -148,7 +154,7 @@ export class Tile {
 
   listen() {
     this.listening = true;
-    this.plot.on("plotly_hover", ({ points }) => this.screen.hover(this.places.regionAt(points[0])));
+    this.plot.on("plotly_hover", ({ points }) => this.screen.hover(...this.places.pairAt(points[0])));
     this.plot.on("plotly_unhover", () => this.screen.hover(-1));
     this.plot.on("plotly_selected", (event) => {
       const found = (event?.points ?? []).map((point) => this.places.regionAt(point)).filter((region) => region >= 0);
@@ -184,15 +190,16 @@ export class Tile {
    * Draw what stands for the region that is lit, and for those that are pinned, over the figure.
    * @param {number} lit
    * @param {number[]} pinned
+   * @param {number} [column] of the cell under the cursor, in the row of the one that is lit
    */
-  light(lit, pinned) {
+  light(lit, pinned, column = this.screen.column) {
     if (!this.places) return;
     const connections = this.screen.parts.get("connections");
     const marks = [];
     for (const region of new Set([...pinned, lit])) {
       if (region < 0) continue;
       const look = region === lit ? "linked-lit" : "linked-pinned";
-      for (const shape of this.places.shapesOf(region, connections)) marks.push(drawn(shape, look));
+      for (const shape of this.places.shapesOf(region, connections, region === lit ? column : -1)) marks.push(drawn(shape, look));
     }
     const { block } = this.screen;
     if (block) marks.push(...this.blockMarks(block));
@@ -228,6 +235,18 @@ export class Tile {
     name.textContent = this.screen.frame.regions[region];
     return [name];
   }
+}
+
+/** Titles beside a low figure in two lines, so that none is cut. */
+function withTitlesInLines(layout, height) {
+  const fits = Math.floor(height / LETTER);
+  const changed = Object.entries(layout).filter(([name, axis]) => name.startsWith("yaxis") && axis.title?.text?.length > fits);
+  const broken = changed.map(([name, axis]) => {
+    const { text } = axis.title;
+    const middle = text.indexOf(" ", text.length / 2 - 4);
+    return [name, { ...axis, title: { ...axis.title, text: `${text.slice(0, middle)}<br>${text.slice(middle + 1)}` } }];
+  });
+  return { ...layout, ...Object.fromEntries(broken) };
 }
 
 /** Put a value into a copy of whatever holds it; what was sent stays as it was. */

@@ -125,7 +125,8 @@ class PageOptions(Options):
         "connectivity", "attention", "blocks", title="Matrix", of="difference_"
     )
     explore_difference_curves: str = _tile_option("means", "effects", title="Curves", of="difference_")
-    explore_group_people: str = _tile_option("people", "blocks", title="People", of="group_")
+    explore_group_people: str = _tile_option("people", "heads", title="People", of="group_")
+    explore_group_brain: str = _tile_option("looks", "received", title="Brain", of="group_")
     own_attention: bool = option(
         False,
         title="Run the model on the subject",

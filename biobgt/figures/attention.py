@@ -251,10 +251,19 @@ def _colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def _maps_table(
+def maps_table(
     column: str, maps: Mapping[str, Matrix], regions: Sequence[str], order: draw.RegionOrder
 ) -> "pd.DataFrame":
-    """One row per map and region that looks, one column per region that is looked at."""
+    """One row per map and region that looks, one column per region that is looked at.
+
+    Parameters
+    ----------
+    column : str
+        What maps are.
+    maps : mapping of str to ndarray, shape (n_regions, n_regions)
+    regions : sequence of str, length n_regions
+    order : RegionOrder
+    """
     import pandas as pd
 
     frames = []
@@ -361,8 +370,10 @@ def attention_maps(measured: "Measured", options: _AttentionMapsOptions) -> draw
         f"{_map_words(options.order_words)} One colour scale for all groups, from {low:.2f} to {high:.2f}: "
         f"{'as chosen' if options.limits else _BEYOND}. {_connectivity_words(beside)}",
         groups=options.groups,
+        line=f"{capitalised(options.average_words)} of each group, {options.words}: rows look, columns are looked at; "
+        "1 is uniform attention",
         title=f"Attention of {model.name}",
-        numbers=lambda: _maps_table("group", maps, regions, order),
+        numbers=lambda: maps_table("group", maps, regions, order),
         **_map_grid(titled, regions, order, (low, high), rows),
     )
 
@@ -427,7 +438,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
             "modules of training subjects: that it follows modules is by design, and not learnt from the groups. How "
             "well attention follows modules does not say how well a network tells the groups apart."
         ),
-        numbers=lambda: _maps_table("network", maps, regions, order),
+        numbers=lambda: maps_table("network", maps, regions, order),
         methods=(
             "Graphormer [@ying2021], a structure-aware transformer [@chen2022] and BioBGT [@peng2025] were trained on "
             "the same subjects, each with its own settings, and the epoch of each was chosen on the same validation "
@@ -479,7 +490,7 @@ def subject_attention(measured: "Measured", options: _SubjectAttentionOptions) -
             f"r = {signed(map_correlation(own, mean))}. {_connectivity_words(beside)} "
             f"{f'Caution: {warning}. ' if warning else ''}{NOT_A_DIAGNOSIS}"
         ),
-        numbers=lambda: _maps_table("of", maps, regions, order),
+        numbers=lambda: maps_table("of", maps, regions, order),
         methods=which_model.subject_methods(model, warning),
     )
 

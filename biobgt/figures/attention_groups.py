@@ -161,13 +161,7 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
     framed = options.order == next(iter(model.atlas.labels), "")
     hover = f"%{{y}} looks at\n%{{x}}\n%{{z:+.3f}} {short}"
     shades = draw.Shades(quantity=f"difference ({unit})", low=-limit, high=limit)
-    frames: list[tuple[int, int, int, int]] = []
-    if tests is not None and framed:  # what is no block of the order is left out
-        spans = {name: (start, end) for name, start, end in order.blocks}
-        pairs = zip(tests.marked["module"], tests.marked["other_module"], strict=True)
-        frames = [
-            (*spans[looking], *spans[looked_at]) for looking, looked_at in pairs if {looking, looked_at} <= set(spans)
-        ]
+    frames = marked_frames(tests, order) if framed else []
     alike = map_correlation(difference, connectivity[second] - connectivity[first])
     correlation = "r = " + signed(alike) if np.isfinite(alike) else "no defined r"
     return which_model.model_drawing(
@@ -183,6 +177,22 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
         height=540,
         **SQUARE_MAPS,
     )
+
+
+def marked_frames(tests: BlockTests | None, order: draw.RegionOrder) -> list[tuple[int, int, int, int]]:
+    """Where in a map the blocks are that differ; what is no block of the order is left out.
+
+    Parameters
+    ----------
+    tests : BlockTests or None
+    order : RegionOrder
+        By the functional modules that were tested.
+    """
+    if tests is None:
+        return []
+    spans = {name: (start, end) for name, start, end in order.blocks}
+    pairs = zip(tests.marked["module"], tests.marked["other_module"], strict=True)
+    return [(*spans[looking], *spans[looked_at]) for looking, looked_at in pairs if {looking, looked_at} <= set(spans)]
 
 
 def _reach_words(difference: Matrix, limit: float, options: AttentionDifferenceOptions) -> str:

@@ -74,8 +74,8 @@ class Figure(Generic[_Options]):
 
 
 _FAMILIES = (
-    *("attention", "attention_groups", "connectivity", "connectogram", "groups", "group_maps", "hubs", "models"),
-    *("modules", "why_region"),
+    *("attention", "attention_groups", "attention_beside", "connectivity", "connectogram", "groups", "group_maps"),
+    *("hubs", "models", "modules", "why_region"),
 )
 _FIGURES: Registry[Figure[Any]] = Registry("figure")
 

@@ -8,7 +8,7 @@ from access_faults import assert_accessible
 from page_steps import wait_until_idle
 from playwright.sync_api import Locator, Page, expect
 
-from biobgt.model.pretrained import pretrained_names
+from biobgt.model.pretrained import installed_model, pretrained_names
 
 pytestmark = pytest.mark.browser
 
@@ -166,3 +166,41 @@ def test_the_model_is_chosen_above_the_tiles_which_says_whether_it_fits(open_app
     page.wait_for_url(lambda url: "model=abide-cc200" in url)
     page.wait_for_function(f"{SCREEN}.frame.regions.length === 200")
     expect(page.locator("[data-tile=explore_group_maps]")).to_contain_text("ASD")
+
+
+def test_a_cell_is_told_of_every_group_without_the_server(open_app: Open) -> None:
+    page = open_app("explore?cohort=ad&explore_mode=group&model=five-groups-aal90")
+    page.wait_for_function("document.querySelector('.linked')?.screen?.parts.has('explore_group_brain_region')")
+    for tile in ("explore_group_maps", "explore_group_difference"):
+        expect(page.locator(f"[data-tile={tile}] .main-svg").first).to_be_attached()
+    wait_until_idle(page)
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= page.viewport_size["height"]
+    page.evaluate(COUNT_TOLD)
+    size = page.evaluate(f"{SCREEN}.tiles.get('explore_group_maps').plot.clientHeight")
+    x, y = page.evaluate(f"""() => {{
+        const {{plot, places}} = {SCREEN}.tiles.get('explore_group_difference');
+        const {{xaxis: x, yaxis: y}} = places.maps[1].trace;
+        const [xa, ya] = [x, y].map(name => plot._fullLayout[name[0] + 'axis' + name.slice(1)]);
+        const at = plot.getBoundingClientRect();
+        return [at.x + xa._offset + xa.c2p(30), at.y + ya._offset + ya.c2p(50)];
+    }}""")
+    page.mouse.move(x - 1, y)
+    page.mouse.move(x, y)
+    row, column = page.evaluate(f"[{SCREEN}.hovered, {SCREEN}.column]")
+    line = page.locator(".linked-line")
+    expect(line.locator("strong")).to_have_text(f"{name_of(page, row)} → {name_of(page, column)}")
+    model = installed_model("five-groups-aal90")
+    maps = {
+        group: model.groups.attention[group].mean(axis=(0, 1)) * model.atlas.n_regions for group in model.group_names
+    }
+    difference = float(maps["ADHD"][row, column] - maps["NC (CNI-2019)"][row, column])
+    fc = float(model.groups.connectivity["ASD"][row, column])
+    expect(line).to_contain_text(f"ASD {maps['ASD'][row, column]:.2f} (FC {fc:.2f})".replace("-", "−"))
+    expect(line).to_contain_text(f"ADHD − NC (CNI-2019) {difference:+.2f}".replace("-0", "−0"))
+    expect(line.locator("span")).to_have_count(10)
+    for tile in ("explore_group_maps", "explore_group_difference"):
+        expect(lit(page, tile)).to_have_count(10)  # a cross in each of five maps
+    expect(page.locator("[data-tile=explore_group_brain] > p").first).to_contain_text(name_of(page, row))
+    assert page.evaluate("window.told") == 0
+    assert page.evaluate(f"{SCREEN}.tiles.get('explore_group_maps').plot.clientHeight") == size
+    assert_accessible(page)

@@ -1,59 +1,87 @@
-"""Explore, the groups of a model: attention of each, of disorders minus their controls, and in the brain."""
+"""Explore, the groups of a model in one row: attention, disorders minus their own controls, and one region of it."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from biobgt.figures.attention import attention_in_brain, attention_maps
-from biobgt.figures.attention_groups import attention_blocks, attention_difference, attention_spread
+from biobgt.figures.attention_beside import attention_minus_controls, groups_in_a_row, region_attention
+from biobgt.figures.attention_groups import attention_contrast, attention_spread
 from biobgt.figures.screen import linked
+from biobgt.model.pretrained import InstalledModel
 from linked.component import Send
+from session.view import View, measured_model
 from views.explore.controls import Control
-from views.explore.screen import Screen, Shown
-from views.shared.widgets import no_models
+from views.explore.screen import Screen, Shown, steps_of
+
+MAPS, DIFFERENCES, BRAIN = "explore_group_maps", "explore_group_difference", "explore_group_brain"
+_MOST_BESIDE = 3  # groups whose maps have room beside their differences
 
 
 class GroupScreen(Screen):
     """The linked screen of the groups that a model was trained on."""
 
     tiles: ClassVar[Mapping[str, Mapping[str, Shown]]] = {
-        "explore_group_maps": {"groups": Shown("Attention of groups", attention_maps)},
-        "explore_group_difference": {"difference": Shown("Difference of attention", attention_difference)},
-        "explore_group_brain": {"received": Shown("Attention received", attention_in_brain, asks=("group",))},
+        MAPS: {"groups": Shown("Attention of groups", attention_maps, asks=("average",))},
+        DIFFERENCES: {"controls": Shown("Disorders minus their own controls", attention_minus_controls)},
+        BRAIN: {
+            "looks": Shown("Where the region looks", region_attention, asks=("shown",)),
+            "received": Shown("Attention received", attention_in_brain, asks=("group",)),
+        },
         "explore_group_people": {
-            "people": Shown("Within / between modules, person by person", attention_spread),
-            "blocks": Shown("Attention between modules, tested", attention_blocks),
+            "people": Shown("Within / between modules, by person", attention_spread),
+            "heads": Shown("Within / between modules, by head", attention_contrast),
         },
     }
     with_people = False
 
+    def __init__(self, view: View) -> None:
+        assert view.model_shown is not None
+        self.model: InstalledModel = view.model_shown
+        super().__init__(view)
+
     def own_controls(self) -> list[Control]:
-        """Which groups are compared, and how maps are drawn."""
-        if self.view.model_shown is None:
-            return []
-        return [
-            *(Control.of(self.view, attention_difference.takes, name) for name in ("first", "second", "order")),
-        ]
+        """The order of regions, and the part of attention, where a model has several."""
+        several = {"layer": self.model.n_layers > 1, "head": self.model.n_heads > 1}
+        names = ("order", *(name for name, more in several.items() if more))
+        return [Control.of(self.view, attention_maps.takes, name) for name in names]
 
     @property
     def regions(self) -> tuple[str, ...]:
         """The model's regions, whatever the cohort's are."""
-        model = self.view.model_shown
-        return () if model is None else model.atlas.regions
+        return self.model.atlas.regions
 
     @property
     def simulated(self) -> bool:
         """Whether patients of the model are."""
-        model = self.view.model_shown
-        return model is not None and model.simulates(model.group_names)
+        return self.model.simulates(self.model.group_names)
 
-    def show(self) -> None:
-        """Show the screen, where there is a model."""
-        if self.view.model_shown is None:
-            no_models()
-        else:
-            super().show()
+    def about(self) -> dict[str, Any]:
+        """Which tiles need the whole width."""
+        many = len(groups_in_a_row(self.model)) > _MOST_BESIDE
+        hint = "Point at a cell of a map: it is told of every group. Point at a region; click to keep it."
+        return {"wide": [MAPS, DIFFERENCES] if many else [], "hint": hint, "cells": True}
+
+    def options(self, shown: Shown) -> Any:
+        """The options of a tile's figure: all groups in one row, and the region that the browser starts with."""
+        fixed = dict(shown.fixed)
+        if shown.figure is attention_maps:
+            fixed["groups"] = groups_in_a_row(self.model)
+        if shown.figure is region_attention:
+            fixed["region"] = self.regions[0]
+        return self.view.options(shown.figure.takes, **fixed)
 
     def send_rest(self, send: Send) -> None:
-        """Send what is known of the regions."""
-        assert self.view.model_shown is not None
-        send("facts", linked.model_facts(self.view.model_shown))
+        """Send what is known of regions and cells, and where every region looks."""
+        measured = measured_model(self.model)
+        send("facts", linked.model_facts(self.model))
+        cells = self.kept("cells", measured, _cells, self.model)
+        send("cells", {"beside": {MAPS: cells["groups"], DIFFERENCES: cells["differences"]}, "steps": []})
+        shown = self.shown[BRAIN]
+        if shown.figure is region_attention and self.model.atlas.coordinates is not None:
+            options = self.options(shown)
+            steps = self.kept("looks", measured, steps_of, shown.figure, options, "region", tuple(self.regions))
+            send(f"{BRAIN}_region", {"of": BRAIN, "by": "region", "steps": steps})
+
+
+def _cells(measured: object, model: InstalledModel) -> dict[str, Any]:
+    return linked.map_cells(model)

@@ -13,7 +13,7 @@ from views.explore.difference import DifferenceScreen
 from views.explore.group import GroupScreen
 from views.explore.screen import Screen
 from views.explore.subject import SubjectScreen
-from views.shared.widgets import input_errors_shown
+from views.shared.widgets import input_errors_shown, no_models
 
 # The screen takes the width and the height of the window, so that nothing is scrolled.
 _WHOLE_WINDOW = """<style>
@@ -32,8 +32,12 @@ def _show_page() -> None:
     """Show the page."""
     view = current_view()
     st.html(_WHOLE_WINDOW)
+    mode = view.options(PageOptions).explore_mode
     with input_errors_shown():
-        _SCREENS[view.options(PageOptions).explore_mode](view).show()
+        if mode == GROUP and view.model_shown is None:
+            no_models()
+        else:
+            _SCREENS[mode](view).show()
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -84,8 +84,8 @@ class Screen:
         """Whether anybody in sight is."""
         return self.view.subject.simulated or self.view.cohort.simulated
 
-    def about_people(self) -> dict[str, Any]:
-        """What the frame says of subjects before and after this one."""
+    def about(self) -> dict[str, Any]:
+        """What the frame says in this mode alone."""
         return {}
 
     def options(self, shown: Shown) -> Any:
@@ -116,9 +116,11 @@ class Screen:
             "heads": [control.contents for control in self.heads],
             "controls": [control.contents for control in self.controls],
             "steps": {},
+            "wide": [],
+            "cells": False,
             "simulated": self.simulated,
             "hint": "Point at a region in any picture; click to keep it.",
-            **self.about_people(),
+            **self.about(),
         }
         with show_screen(self.name, frame, on_said_change=self.hear) as send:
             for name, shown in self.shown.items():

@@ -78,7 +78,7 @@ class SubjectScreen(Screen):
             Control.of(self.view, NamedModuleOptions, "resolution"),
         ]
 
-    def about_people(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
         """The subjects before and after this one, and the γ that is shown."""
         ids = self.view.cohort.ids
         own = ids.index(self.view.subject.id)

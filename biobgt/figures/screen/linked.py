@@ -4,15 +4,17 @@ A tile is as large as its place. What a step of γ, or another region, changes i
 cortex and whatever stays is not sent again.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, passes
 from biobgt.base.options import Options
 from biobgt.base.wording import adjusted_for, counted, percent, signed
+from biobgt.figures import attention_beside
 from biobgt.figures import drawing as draw
 from biobgt.figures.register import Figure
 from biobgt.figures.screen.pen import Dictionary, draw_on_screen, packed
@@ -25,12 +27,14 @@ if TYPE_CHECKING:
     from biobgt.modules.measures import NamedModuleOptions
     from biobgt.results.measured import Measured
 
-_EDGE, _ABOVE, _BAR = 4, 18, 46  # px around a tile, above titled panels and for a legend, and of a colour bar
+# px around a tile, above titled panels and for a legend, of a further line of titles, and of a colour bar
+_EDGE, _ABOVE, _LINE, _BAR = 4, 18, 13, 46
 _MOST_ROWS = 12  # whose names have room one below the other
 _MOST_NAMED = 5  # entries of a legend that fit above a tile
 _EYE = 0.9  # how near a brain is seen
 _NODES, _CROWD = 0.75, 200  # of a brain's nodes, how large they are in a tile, and from how many on they shrink further
 Changes = list[tuple[tuple[str | int, ...], Any]]
+_PER, _UNKNOWN = 1000, -(2**15)  # numbers of cells are sent in thousandths
 _STRONGEST = 10  # connections of a region that is lit
 _WIDTHS = (0.6, 3.0)  # px, of the weakest and the strongest connection
 
@@ -39,9 +43,9 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
     """A drawing as a tile, its numbers still arrays: what is around it is left out, and said by the screen."""
     contents = draw_on_screen(drawing)
     layout, letters = contents["layout"], {"size": 10}
-    titled = any(panel.title for panel in drawing.panels)
+    lines = max((panel.title.count("\n") + 1 for panel in drawing.panels if panel.title), default=0)
     frame = {name: one for name, one in layout.items() if name not in ("title", "height")}
-    margin = {"l": _EDGE, "r": _EDGE, "t": _ABOVE if titled else _EDGE, "b": _EDGE}
+    margin = {"l": _EDGE, "r": _EDGE, "t": max(_ABOVE + _LINE * (lines - 1), _EDGE) if lines else _EDGE, "b": _EDGE}
     n_named = sum(bool(trace.get("name")) and trace.get("showlegend") is not False for trace in contents["data"])
     frame["showlegend"] = layout.get("showlegend") is not False and 0 < n_named <= _MOST_NAMED
     frame["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": letters, "title": {"text": ""}}
@@ -69,7 +73,13 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         if len(layout[name].get("categoryarray", ())) > _MOST_ROWS:
             frame[name].pop("dtick", None)  # names are left out rather than drawn over each other
     said = {"caption": drawing.line, "full": drawing.caption}
-    return {"figure": {"data": contents["data"], "layout": frame}, **said}
+    data = [_without_hover(trace) if trace["type"] == "scatter3d" else trace for trace in contents["data"]]
+    return {"figure": {"data": data, "layout": frame}, **said}
+
+
+def _without_hover(trace: Dictionary) -> Dictionary:
+    """Regions in a brain, of which the screen itself says names."""
+    return {name: one for name, one in trace.items() if name not in ("text", "hovertemplate")}
 
 
 def _smaller_nodes(traces: list[Dictionary]) -> list[Dictionary]:
@@ -86,20 +96,6 @@ def tile_contents(drawing: draw.Drawing) -> Dictionary:
     """A drawing as a tile of the linked screen: its figure, its caption in one line, and in full."""
     contents: Dictionary = packed(_tile(drawing))
     return contents
-
-
-def tile_changes(drawing: draw.Drawing, other: draw.Drawing) -> Changes:
-    """What makes of one drawing's tile another's, of the same figure: places in it, and what stands there then.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        That the browser has.
-    other : Drawing
-        With other options.
-    """
-    changes: Changes = packed(_changes(_tile(drawing), _tile(other)))
-    return changes
 
 
 def _changes(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> Changes:
@@ -133,8 +129,8 @@ def steps_of(
         Of the option.
     steps : sequence of plain values
     """
-    drawn = figure(measured, options)
-    return [tile_changes(drawn, figure(measured, replace(options, **{name: step}))) for step in steps]
+    drawn = _tile(figure(measured, options))
+    return [packed(_changes(drawn, _tile(figure(measured, replace(options, **{name: step}))))) for step in steps]
 
 
 def strongest_connections(measured: "Measured") -> dict[str, list[list[float]]]:
@@ -237,6 +233,31 @@ def model_facts(model: "InstalledModel") -> dict[str, Any]:
     model : InstalledModel
     """
     return {"columns": [{"name": "", "values": _networks(model.atlas)}], "verdict": model.card["headline"]}
+
+
+def map_cells(model: "InstalledModel") -> dict[str, Dictionary]:
+    """What stands beside the values of a cell: FC in the maps of groups, and q of its block in those of differences.
+
+    Parameters
+    ----------
+    model : InstalledModel
+
+    Returns
+    -------
+    dict
+        Under ``groups`` and ``differences``, in the order of the maps of :func:`attention_beside.groups_in_a_row` and
+        :func:`attention_beside.pairs_beside`: their names, and whole numbers by which one cell is told.
+    """
+    groups, pairs = attention_beside.groups_in_a_row(model), attention_beside.pairs_beside(model)
+    connectivity = {group: model.groups.connectivity[group] for group in groups}
+    rates = {attention_beside.difference_name(pair): attention_beside.block_rates(model, pair) for pair in pairs}
+    return {"groups": _beside("FC", connectivity), "differences": _beside("q", rates, signed=True)}
+
+
+def _beside(what: str, matrices: Mapping[str, NDArray[np.floating]], *, signed: bool = False) -> Dictionary:
+    """Matrices in thousandths, two bytes a cell; what is not known is the least number there is."""
+    values = [np.where(np.isfinite(one), np.round(one * _PER), _UNKNOWN).astype(np.int16) for one in matrices.values()]
+    return {"what": what, "names": list(matrices), "per": _PER, "signed": signed, "values": packed(values)}
 
 
 def _networks(atlas: "Atlas", labelling: str = "") -> list[str]:
