@@ -8,6 +8,7 @@ import { Tile } from "./tile.js";
 
 const NONE = -1;
 const REST = 700; // ms without a further step, after which Python is told of the last
+const SOON = 1000; // ms within which a brain is drawn even where the page is busy
 
 export class Screen {
   /** @param {HTMLElement} root */
@@ -314,4 +315,9 @@ export class Screen {
       this.pin(this.hovered, event.shiftKey);
     }
   }
+}
+
+/** Wait until the browser has nothing else to do, but not for long. */
+function idle() {
+  return new Promise((ready) => (window.requestIdleCallback ?? setTimeout)(ready, { timeout: SOON }));
 }

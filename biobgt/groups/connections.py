@@ -167,5 +167,5 @@ def block_words(measured: Measured, options: ComparisonOptions, rows: tuple[int,
     interval = f"[{signed(tested['d_low'], 2)}, {signed(tested['d_high'], 2)}]"
     return (
         f"{what}, {second} − {first}: d = {signed(tested['d'], 2)} {interval}, p = {tested['p']:.2g} "
-        f"({sizes}; this block alone, {adjusted_for(found.covariates)})."
+        f"({sizes}; this block alone, not corrected for its choice, {adjusted_for(found.covariates)})."
     )
