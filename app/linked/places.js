@@ -4,7 +4,9 @@ const LEAST_RADIUS = 5; // px, within which a small region is found
 
 /** @param {any} plot an element that plotly has drawn in */
 export function placesOf(plot) {
-  return plot._fullLayout.scene ? new PlacesInBrain(plot) : new PlacesOnAxes(plot);
+  if (!plot._fullLayout.scene) return new PlacesOnAxes(plot);
+  const painted = plot._fullData.some((trace) => trace.type === "mesh3d" && trace.customdata);
+  return painted ? new PlacesOnCortex(plot) : new PlacesInBrain(plot);
 }
 
 class PlacesOnAxes {
@@ -69,10 +71,10 @@ class PlacesOnAxes {
     return shapes;
   }
 
-  /** The first map whose rows and columns are the same regions; null where there is none. */
+  /** The one map of a tile, where its rows and columns are the same regions; else null. */
   get square() {
-    const layout = this.plot._fullLayout;
-    return this.maps.find(({ trace, ids }) => axis(layout, trace.xaxis).type === "category" && trace.x.length === ids.length) ?? null;
+    const [map, ...others] = this.maps;
+    return map && !others.length && axis(this.plot._fullLayout, map.trace.xaxis).type === "category" ? map : null;
   }
 
   /**
@@ -152,10 +154,6 @@ class PlacesInBrain {
     });
   }
 
-  regionAt() {
-    return -1;
-  }
-
   pairAt() {
     return [-1, -1];
   }
@@ -192,20 +190,96 @@ class PlacesInBrain {
     return null;
   }
 
-  /** Where a region is seen now, as plotly places notes in 3-D: x and y in px, and how far away. */
+  /** Where a region is seen now: x and y in px, and how far away. */
   on(region) {
     const node = this.nodes.get(region);
-    const { scene, _size: size } = this.plot._fullLayout;
-    const drawn = scene._scene;
-    if (!node || !drawn?.glplot) return null;
-    const { model, view, projection } = drawn.glplot.cameraParams;
-    let place = [...node.at.map((value, i) => value * drawn.dataScale[i]), 1];
-    for (const matrix of [model, view, projection]) place = times(matrix, place);
-    const [wide, high] = [scene.domain.x, scene.domain.y].map(([from, to]) => to - from);
-    const x = size.l + size.w * (scene.domain.x[0] + wide * 0.5 * (1 + place[0] / place[3]));
-    const y = size.t + size.h * (1 - scene.domain.y[1] + high * 0.5 * (1 - place[1] / place[3]));
-    return [x, y, place[2] / place[3]];
+    return node ? seenAt(this.plot, "scene", node.at) : null;
   }
+}
+
+/** Regions painted on a cortex that is seen from several sides: each is where it faces the eye. */
+class PlacesOnCortex {
+  constructor(plot) {
+    this.plot = plot;
+    this.picked = true; // plotly itself finds the triangle under the cursor
+    /** @type {Map<number, {scene: string, at: number[]}[]>} the middles of a region, view by view */
+    this.views = new Map();
+    const found = new Map(); // by view and region: sums of what faces the eye, and how much does not
+    plot._fullData.filter((trace) => trace.type === "mesh3d" && trace.customdata).forEach((trace) => addFaces(plot, trace, found));
+    for (const { scene, region, toward, away, sum } of found.values()) {
+      if (toward <= away) continue; // mostly on the other side
+      if (!this.views.has(region)) this.views.set(region, []);
+      this.views.get(region).push({ scene, at: sum.map((value) => value / toward) });
+    }
+  }
+
+  get square() {
+    return null;
+  }
+
+  regionUnder() {
+    return -1;
+  }
+
+  /** The region of a triangle that plotly found under the cursor, and no column. */
+  pairAt({ curveNumber, pointNumber }) {
+    return [this.plot._fullData[curveNumber]?.customdata?.[pointNumber] ?? -1, -1];
+  }
+
+  shapesOf(region) {
+    return this.seen(region).map(([cx, cy]) => ({ kind: "circle", cx, cy, r: 7 }));
+  }
+
+  /** Where a region is first seen. */
+  on(region) {
+    return this.seen(region)[0] ?? null;
+  }
+
+  seen(region) {
+    const views = this.views.get(region) ?? [];
+    return views.map(({ scene, at }) => seenAt(this.plot, scene, at)).filter((here) => here);
+  }
+
+  linesOf() {
+    return [];
+  }
+}
+
+/** Add the triangles of one trace to the middles of their regions, by how large each is and whether it faces the eye. */
+function addFaces(plot, { x, y, z, i, j, k, customdata, scene }, found) {
+  const { eye } = plot._fullLayout[scene].camera;
+  const corner = (vertex) => [x[vertex], y[vertex], z[vertex]];
+  customdata.forEach((region, face) => {
+    if (region < 0) return;
+    const [a, b, c] = [corner(i[face]), corner(j[face]), corner(k[face])];
+    const [u, v] = [minus(b, a), minus(c, a)];
+    const normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    const faces = normal[0] * eye.x + normal[1] * eye.y + normal[2] * eye.z;
+    const name = `${scene} ${region}`;
+    if (!found.has(name)) found.set(name, { scene, region, toward: 0, away: 0, sum: [0, 0, 0] });
+    const one = found.get(name);
+    if (faces <= 0) { one.away -= faces; return; }
+    one.toward += faces;
+    one.sum = one.sum.map((value, axis) => value + (faces * (a[axis] + b[axis] + c[axis])) / 3);
+  });
+}
+
+function minus(one, other) {
+  return one.map((value, place) => value - other[place]);
+}
+
+/** Where a place in a scene is seen, as plotly places notes in 3-D: x and y in px, and how far away. */
+function seenAt(plot, name, at) {
+  const { [name]: scene, _size: size } = plot._fullLayout;
+  const drawn = scene._scene;
+  if (!drawn?.glplot) return null;
+  const { model, view, projection } = drawn.glplot.cameraParams;
+  let place = [...at.map((value, i) => value * drawn.dataScale[i]), 1];
+  for (const matrix of [model, view, projection]) place = times(matrix, place);
+  const [wide, high] = [scene.domain.x, scene.domain.y].map(([from, to]) => to - from);
+  const x = size.l + size.w * (scene.domain.x[0] + wide * 0.5 * (1 + place[0] / place[3]));
+  const y = size.t + size.h * (1 - scene.domain.y[1] + high * 0.5 * (1 - place[1] / place[3]));
+  return [x, y, place[2] / place[3]];
 }
 
 function axis(layout, name) {

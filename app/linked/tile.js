@@ -161,7 +161,7 @@ export class Tile {
       if (found.length) this.screen.collect(found);
     });
     this.plot.on("plotly_click", ({ points: [point], event }) => {
-      if (this.dragged) return; // plotly takes the end of a drag for a click
+      if (this.dragged || this.inBrain) return; // plotly takes the end of a drag for a click
       const person = point.fullData.meta?.people?.[point.pointNumber];
       if (person !== undefined) this.screen.tell({ person });
       else this.screen.pin(this.places.regionAt(point), event.shiftKey);
@@ -170,10 +170,10 @@ export class Tile {
       this.plot.on(name, () => this.light(this.screen.lit, this.screen.pinned));
   }
 
-  /** In a brain, plotly tells neither of the region under the pointer nor of a click. */
+  /** In a brain of nodes, plotly tells nothing of the region under the pointer; of a click in none. */
   followPointer() {
     this.plot.addEventListener("pointermove", ({ clientX, clientY, buttons }) => {
-      if (!this.inBrain || buttons) return;
+      if (!this.inBrain || this.places.picked || buttons) return;
       const { left, top } = this.plot.getBoundingClientRect();
       this.screen.hover(this.places.regionUnder(clientX - left, clientY - top));
     });

@@ -117,6 +117,14 @@ class PageOptions(Options):
         link="explore_mode",
     )
     explore_brain: str = _tile_option(*HUB_MEASURES, "modules", title="Brain")
+    explore_brain_kind: str = option(
+        NODES,
+        title="Brain drawn as",
+        help="Regions as nodes at their places or, where the atlas has surface labels, painted on the cortex.",
+        choices_of=lambda cohort: tuple(BRAIN_KINDS) if has_surface(cohort.atlas) else (NODES,),
+        shown=BRAIN_KINDS,
+        link="explore_brain_kind",
+    )
     explore_matrix: str = _tile_option("connectivity", "graph", "modules", "attention", "connectogram", title="Matrix")
     explore_curves: str = _tile_option(
         "curves", *(key for key in COMPARED if key != NE), "sweep", "roles", title="Curves"

@@ -556,6 +556,7 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> draw.Drawing:
     columns = {"region": brain.regions, **brain.places, key: values, f"{key}_rank": ranks, f"{key}_hub": hubs}
 
     at = f" at γ = {options.gamma:g}/mean(λ)" if key == NE else ""
+    look = "colour is the rank" if painted else f"size is {about.short}"
 
     def caption(where: str) -> str:
         named = f"orange for the {int(hubs.sum())} {hub}{at} ({options.hubs_are}) and grey for the others"
@@ -568,7 +569,7 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> draw.Drawing:
         brain,
         caption,
         title=f"Hubs of {subject.id}",
-        line=f"{int(hubs.sum())} {hub}{at}: {options.hubs_are}; the size is {about.short}",
+        line=f"{int(hubs.sum())} {hub}{at}: {options.hubs_are}; the {look}",
         simulated=subject.simulated,
         numbers=lambda: draw.table(columns)().astype({f"{key}_rank": "Int64"}),
         methods=hub_methods(measured, options, (key,)),

@@ -31,6 +31,7 @@ SHOWN = """() => {
     for (let i = 0; i < x.length; i++) for (let j = 0; j < i; j++) if (z[i][j] > best[0]) best = [z[i][j], i, j];
     return {names: [...x], pair: [x[best[1]], x[best[2]]], blocks: [...plot._fullLayout.yaxis.ticktext]};
 }"""
+SCREEN = "document.querySelector('.linked')?.screen"
 
 
 def series(n_regions: int, *, n: int = 40, seed: int = 0) -> np.ndarray:
@@ -191,3 +192,29 @@ def test_a_thousand_regions_to_the_first_figures_of_hubs(open_app: Open, tmp_pat
     stop.click()
     expect(page.get_by_role("button", name=re.compile("Measure NE at the other diffusion times"))).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def test_on_explore_a_region_painted_on_the_cortex_lights_up_and_is_kept(open_app: Open, tmp_path: Path) -> None:
+    page, atlas, region = open_subjects(open_app), load_atlas("schaefer100"), 12
+    upload(page, table(tmp_path / "s1.csv", atlas.regions, series(100)))
+    assert_shown(page, "s1", atlas, pair_of(atlas.regions))
+    page.get_by_role("link", name="Explore").first.click()
+    tile = f"{SCREEN}?.tiles.get('explore_brain')"
+    page.wait_for_function(f"{tile}?.places?.nodes?.size === 100")
+    page.get_by_role("combobox", name="Brain drawn as").select_option(label="Inflated cortex")
+    page.wait_for_function(f"{tile}.places?.views?.size === 100")
+    x, y = page.evaluate(
+        f"""region => {{
+        const {{plot, places}} = {tile}, {{x, y}} = plot.getBoundingClientRect(), here = places.on(region);
+        return [x + here[0], y + here[1]];
+    }}""",
+        region,
+    )
+    line = page.locator(".linked-line strong")
+    for near in (-3, -2, -1, 0):  # plotly looks under the pointer when it moves
+        page.mouse.move(x + near, y)
+    expect(line).to_have_text(atlas.regions[region])
+    expect(page.locator("[data-tile=explore_matrix] .linked-lit").first).to_be_attached()
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_function(f"String({SCREEN}.pinned) === '{region}'")

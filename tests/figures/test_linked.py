@@ -6,7 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from biobgt.data.atlas import BUNDLED
+from biobgt.data.cohort import Subject
 from biobgt.data.simulate import demo_cohort
+from biobgt.figures.brain import VIEWS
 from biobgt.figures.drawing import MOST_WORDS
 from biobgt.figures.groups import people
 from biobgt.figures.hubs import hub_brain, hub_curves, hub_scatter
@@ -148,3 +151,26 @@ def test_lines_on_two_groups_are_of_their_comparison():
     assert (float(facts["d"][REGION]), float(facts["q"][REGION])) == pytest.approx(
         (found["d"][REGION], found["q"][REGION]), abs=0.01, rel=0.05
     )
+
+
+def test_every_triangle_of_a_painted_cortex_knows_its_region_and_is_sent_without_words():
+    cohort, atlas = demo_cohort("ad", n_per_group=1), BUNDLED["schaefer100"].atlas
+    series = np.random.default_rng(0).standard_normal((60, 100))
+    people = (Subject(id="s1", series=series),)
+    measured = Measured(replace(cohort, subjects=people, atlas=atlas)).of("s1")
+    drawing = hub_brain(measured, hub_brain.takes(measure="degree", brain="inflated"))
+    ranks, views = drawing.marks[0].values, [hemisphere for hemisphere, _ in VIEWS]
+    traces = [trace for trace in linked._tile(drawing)["figure"]["data"] if trace["type"] == "mesh3d"]
+    assert {trace["scene"] for trace in traces} == {"scene", "scene2", "scene3", "scene4"}
+    for trace in traces:
+        regions = np.asarray(trace["customdata"])
+        assert "text" not in trace
+        assert len(regions) == len(trace["i"])
+        if trace["name"] == "regions":
+            np.testing.assert_array_equal(trace["intensity"], ranks[regions].astype(np.float32))
+            view = 0 if trace["scene"] == "scene" else int(trace["scene"][5:]) - 1
+            sides = {atlas.regions[region][:2] for region in set(regions.tolist())}
+            assert sides == {"LH" if views[view] == "left" else "RH"}
+        else:
+            assert set(regions.tolist()) == {-1}
+    assert drawing.line.endswith("the colour is the rank.")

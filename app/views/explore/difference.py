@@ -50,7 +50,7 @@ class DifferenceScreen(Screen):
             return self.view.options(shown.figure.takes, of=NETWORKS)
         self._check()
         fixed = {"of": HUBS, "measure": self.people_options().measure}
-        return self.view.options(shown.figure.takes, **fixed)
+        return self.view.options(shown.figure.takes, **fixed, **self.brain_kind(shown))
 
     def _check_groups(self) -> None:
         """Refuse what are no two groups."""

@@ -61,7 +61,10 @@ class Screen:
         self.drawn: list[str] = []  # the tiles that show their figure, and no note
         self.heads = [mode_control(view), model_control(view)]
         self.controls = self.own_controls()
-        self.asked = {name: self._asked(shown.figure, shown.asks) for name, shown in self.shown.items()}
+        self.asked = {
+            name: [*self._asked(shown.figure, shown.asks), *self._brain_control(shown)]
+            for name, shown in self.shown.items()
+        }
         self.asked[PEOPLE] = self._asked(people, ("measure",))
 
     # What each mode says of itself.
@@ -90,7 +93,17 @@ class Screen:
 
     def options(self, shown: Shown) -> Any:
         """The options of a tile's figure, as the user chose them."""
-        return self.view.options(shown.figure.takes, **shown.fixed)
+        return self.view.options(shown.figure.takes, **shown.fixed, **self.brain_kind(shown))
+
+    def brain_kind(self, shown: Shown) -> dict[str, str]:
+        """How the brain is drawn, where that can be chosen of a tile's figure."""
+        chosen = "brain" in shown.figure.takes.declared() and not shown.figure.of_model
+        return {"brain": self.view.options(PageOptions).explore_brain_kind} if chosen else {}
+
+    def _brain_control(self, shown: Shown) -> list[Control]:
+        """The choice of it, where the atlas leaves one."""
+        control = Control.of(self.view, PageOptions, "explore_brain_kind")
+        return [control] if self.brain_kind(shown) and len(control.values) > 1 else []
 
     def drawn_options(self, shown: Shown) -> Any:
         """The same as the browser first has them."""

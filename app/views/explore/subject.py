@@ -8,6 +8,7 @@ import streamlit as st
 
 from biobgt.base.errors import InputError
 from biobgt.figures import attention
+from biobgt.figures.brain import NODES
 from biobgt.figures.connectivity import connectivity_heatmap
 from biobgt.figures.connectogram import connectogram
 from biobgt.figures.hubs import gamma_sweep, hub_brain, hub_curves, hub_scatter
@@ -99,11 +100,15 @@ class SubjectScreen(Screen):
                 raise InputError(said)
             beside = group_beside(self.view.subject.group, model.group_names)
             fixed = {"model": model.name, "model_sha256": model.sha256, "group": beside, **fixed}
-        return self.view.options(shown.figure.takes, **shown.fixed, **fixed)
+        return self.view.options(shown.figure.takes, **shown.fixed, **self.brain_kind(shown), **fixed)
+
+    def _steps_here(self, shown: Shown) -> bool:
+        """Whether the browser has it at every γ; a painted cortex is too large for that, and is sent again."""
+        return _follows_gamma(shown) and self.brain_kind(shown).get("brain", NODES) == NODES
 
     def drawn_options(self, shown: Shown) -> Any:
         """The same as the browser first has them: at one γ."""
-        return self.options(shown, **({"gamma": self.drawn_at} if _follows_gamma(shown) else {}))
+        return self.options(shown, **({"gamma": self.drawn_at} if self._steps_here(shown) else {}))
 
     def send_rest(self, send: Send) -> None:
         """Send connections, facts and people, and what every γ changes."""
@@ -125,7 +130,7 @@ class SubjectScreen(Screen):
     def _send_steps(self, send: Send) -> None:
         """Send what every γ changes, tile by tile."""
         for name in self.drawn:
-            if _follows_gamma(shown := self.shown[name]) and shown.figure is not gamma_sweep:
+            if self._steps_here(shown := self.shown[name]) and shown.figure is not gamma_sweep:
                 options = self.drawn_options(shown)
                 steps = self.kept("steps", self.measured, steps_of, shown.figure, options, "gamma", GAMMAS)
                 send(f"{name}_gamma", {"of": name, "by": "gamma", "steps": steps})

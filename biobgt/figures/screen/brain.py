@@ -289,8 +289,11 @@ _LENGTH = 2.2  # of a hemisphere, so that it fills its part of a narrow page
 
 
 def _surface_traces(shown: Brain) -> list[Dictionary]:
-    """The four views: in each the bare cortex, and the painted regions or one piece for every group."""
-    texts = np.array(["no region", *_hover_texts(shown)], dtype=object)
+    """The four views: in each the bare cortex, and the painted regions or one piece for every group.
+
+    Every triangle knows its region.
+    """
+    texts, small = np.array(["no region", *_hover_texts(shown)], dtype=object), np.min_scalar_type(-len(shown.regions))
     traces: list[Dictionary] = []
     for number, (hemisphere, _) in enumerate(VIEWS):
         vertices, triangles, regions = painted_triangles(shown, hemisphere)
@@ -300,6 +303,7 @@ def _surface_traces(shown: Brain) -> list[Dictionary]:
             again = any(trace["name"] == look["name"] for trace in traces)
             used, places = np.unique(triangles[chosen], return_inverse=True)
             about = {"scene": _scene_name(number), "text": texts[regions[chosen]].tolist(), "hovertemplate": _HOVER}
+            about["customdata"] = (regions[chosen] - 1).astype(small)  # -1 is no region
             about |= look | {"showlegend": look["showlegend"] and not again}
             corners = places.reshape(-1, 3).astype(np.uint16)
             traces.append(_mesh(vertices[used], corners, lighting=_EVEN_LIGHT, intensitymode="cell", **about))

@@ -59,7 +59,7 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         margin["t"] += _ABOVE
     if any(panel.y.beside for panel in drawing.panels):
         margin["r"] += _BAR
-    if "scene" in layout:
+    if "scene" in layout and "scene2" not in layout:
         near = {axis: _EYE * place for axis, place in layout["scene"]["camera"]["eye"].items()}
         camera = {**layout["scene"]["camera"], "eye": near}
         plain = {"annotations": [], "hovermode": False}  # the screen itself says names
@@ -73,13 +73,14 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         if len(layout[name].get("categoryarray", ())) > _MOST_ROWS:
             frame[name].pop("dtick", None)  # names are left out rather than drawn over each other
     said = {"caption": drawing.line, "full": drawing.caption}
-    data = [_without_hover(trace) if trace["type"] == "scatter3d" else trace for trace in contents["data"]]
-    return {"figure": {"data": data, "layout": frame}, **said}
+    return {"figure": {"data": [_without_hover(trace) for trace in contents["data"]], "layout": frame}, **said}
 
 
 def _without_hover(trace: Dictionary) -> Dictionary:
-    """Regions in a brain, of which the screen itself says names."""
-    return {name: one for name, one in trace.items() if name not in ("text", "hovertemplate")}
+    """Regions in a brain, as nodes or triangles, of which the screen itself says names; others as they are."""
+    if trace["type"] not in ("scatter3d", "mesh3d") or "customdata" not in trace:
+        return trace
+    return {name: one for name, one in trace.items() if name not in ("text", "hovertemplate")} | {"hoverinfo": "none"}
 
 
 def _smaller_nodes(traces: list[Dictionary]) -> list[Dictionary]:
