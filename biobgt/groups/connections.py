@@ -17,7 +17,7 @@ from biobgt.groups.compare import ComparisonOptions, GroupComparison
 from biobgt.groups.features import (
     CohortFeatures,
     PlannedComparison,
-    compare_features,
+    compare_planned,
     plan_comparison,
     whole_connectivity,
 )
@@ -136,14 +136,7 @@ def compare_block(
     planned = plan_comparison(measured.cohort, options)
     means = [block_mean(matrix, rows, columns) for matrix in _matrices(measured, planned)]
     features = CohortFeatures(np.array(means)[:, None], ("block",), "the block")
-    return compare_features(
-        planned.cohort,
-        features,
-        options.groups,
-        covariates=planned.covariates.table,
-        permutations=options.n_permutations,
-        seed=options.seed,
-    )
+    return compare_planned(planned, features, options)
 
 
 def block_words(measured: Measured, options: ComparisonOptions, rows: tuple[int, ...], columns: tuple[int, ...]) -> str:

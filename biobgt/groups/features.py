@@ -307,6 +307,28 @@ def compare_features(
     return replace(found, notes=(*found.notes, few))
 
 
+def compare_planned(
+    planned: PlannedComparison, features: CohortFeatures, options: ComparisonOptions
+) -> GroupComparison:
+    """Compare the people that were planned for, adjusted for what was planned.
+
+    Parameters
+    ----------
+    planned : PlannedComparison
+    features : CohortFeatures
+        Of the planned subjects, in their order.
+    options : ComparisonOptions
+    """
+    return compare_features(
+        planned.cohort,
+        features,
+        options.groups,
+        covariates=planned.covariates.table,
+        permutations=options.n_permutations,
+        seed=options.seed,
+    )
+
+
 def compare_measured(
     measured: Measured, options: ComparisonOptions, known: Sequence[CohortFeatures] = ()
 ) -> tuple[str, GroupComparison]:
@@ -347,14 +369,7 @@ def compare_measured(
 def _comparison(
     measured: Measured, options: ComparisonOptions, planned: PlannedComparison, features: CohortFeatures
 ) -> GroupComparison:
-    return compare_features(
-        planned.cohort,
-        features,
-        options.groups,
-        covariates=planned.covariates.table,
-        permutations=options.n_permutations,
-        seed=options.seed,
-    )
+    return compare_planned(planned, features, options)
 
 
 # Attention of two groups, compared between functional modules, with overall connectivity adjusted for and without.

@@ -1,6 +1,7 @@
 """Explore, the difference of two groups of the cohort: region by region in the brain, as effects, person by person."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from biobgt.base.errors import InputError
@@ -75,7 +76,7 @@ class DifferenceScreen(Screen):
 
     def send_rest(self, send: Send) -> None:
         """Send what is known of regions, and people."""
-        with input_errors_shown():
+        with suppress(InputError):  # the tiles say it
             self._check()
             options = self.view.options(ComparisonOptions, of=HUBS, measure=self.people_options().measure)
             send("facts", self.kept("difference", self.measured, linked.difference_facts, options))
