@@ -132,7 +132,7 @@ class Screen:
             "wide": [],
             "cells": False,
             "simulated": self.simulated,
-            "hint": "Point at a region in any picture; click to keep it.",
+            "hint": "Point at a region in any picture; click to keep it. Drag over a matrix for the mean of a block.",
             **self.about(),
         }
         with show_screen(self.name, frame, on_said_change=self.hear) as send:
