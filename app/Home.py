@@ -13,11 +13,6 @@ from pathlib import Path
 import streamlit as st
 
 _HERE = Path(__file__).parent
-# On a narrow page the sidebar leaves more of it to the figures; Streamlit's own is 300 px wide at any width.
-_NARROW = """<style>@media (max-width: 1000px) {
-[data-testid="stSidebar"][data-collapsed="false"] {width: 30vw !important; min-width: 200px !important}
-[data-testid="stSidebarContent"] {padding-left: 0.25rem; padding-right: 0.25rem}
-}</style>"""
 
 
 def _show_page() -> None:
@@ -32,7 +27,7 @@ def _show_page() -> None:
 
     # The icon is a file of ours: Streamlit fetches a named one from the network.
     st.set_page_config(page_title="BioBGT Explorer", page_icon=str(_HERE / "icon.svg"), layout="wide")
-    st.html(_NARROW)
+    st.html(_HERE / "pages.css")
     st.logo(str(_HERE / "logo.svg"), size="large", icon_image=str(_HERE / "icon.svg"))
     pages = [
         st.Page(entry.script, title=entry.menu_title(), icon=entry.icon, url_path=entry.name, default=position == 0)

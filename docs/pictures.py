@@ -67,7 +67,7 @@ def seen_at(path: str) -> Callable[[Page, str], None]:
 
 def see_export(page: Page, address: str) -> None:
     """The page of exports, with three figures of the Hubs page."""
-    page.goto(f"{address}/hubs")
+    page.goto(f"{address}/hubs?hub_tab=agreement")
     wait_until_still(page)
     for i in range(3):
         page.get_by_role("button", name="Add to export").nth(i).click()

@@ -63,7 +63,7 @@ export class Tile {
     if (!this.listening) this.listen();
   }
 
-  makeHead({ title, choices, value, asks, figure }) {
+  makeHead({ title, choices, value, asks, figure, details }) {
     const what = choices
       ? chooser({ choices, value }, (place) => this.screen.choose(this.name, place, false))
       : element("strong", "", title);
@@ -85,6 +85,7 @@ export class Tile {
       ...rowsChooser(this, figure),
       sides,
       element("span", "linked-space"),
+      ...(details ? [button("↗", `Details on the page ${details}`, () => this.screen.tell({ details: this.name }))] : []),
       button("i", "Full caption", () => { this.full.hidden = !this.full.hidden; }),
       button(large ? "⤡" : "⤢", large ? "As small as before" : "Enlarge", () => this.enlarge()),
       button("+", "Add to export", () => this.screen.tell({ export: this.name })),

@@ -19,6 +19,7 @@ from biobgt.export import cohort_sha256
 from biobgt.figures.brain import BRAIN_KINDS, NODES, has_surface
 from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, NE, HubOptions
+from biobgt.model.attention import load_systems_attention
 from biobgt.model.pretrained import InstalledModel, fitting_model, installed_model, installed_models
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.results.measured import Measured
@@ -95,10 +96,23 @@ def _tile_option(*shown: str, title: str, of: str = "") -> Any:
     return option(shown[0], title=title, choices=shown, link=f"explore_{of}{title.lower()}")
 
 
+def _tab(link: str, shown: Mapping[str, str], **about: Any) -> Any:
+    """The option of which part of a page is shown; only that is computed."""
+    return option(next(iter(shown)), title="Show", steps=tuple(shown), shown=shown, link=link, in_a_row=True, **about)
+
+
 @dataclass(frozen=True)
 class PageOptions(Options):
     """What pages show."""
 
+    hub_tab: str = _tab(
+        "hub_tab",
+        {"regions": "Brain and curves", "agreement": "Agreement", "region": "One region", "table": "Table"},
+    )
+    module_tab: str = _tab(
+        "module_tab",
+        {"modules": "Modules", "networks": "Networks", "roles": "Roles", "groups": "Real groups", "chance": "Chance"},
+    )
     hub_brain: str = option(
         IN_3D,
         title="Brain",
@@ -107,6 +121,17 @@ class PageOptions(Options):
         in_a_row=True,
         shown={**_BRAINS, FIVE: "Five measures"},
         link="brain_shown",
+    )
+    model_tab: str = _tab(
+        "model_tab",
+        {
+            "results": "Results",
+            "noise": "Noise",
+            "attention": "Attention",
+            "data": "Data and limits",
+            "all": "All models",
+            "paper": "The paper again",
+        },
     )
     explore_mode: str = option(
         ONE_SUBJECT,
@@ -146,10 +171,34 @@ class PageOptions(Options):
     difference_brain: str = _brain("The differences of the regions", "difference_brain")
 
 
+_ATTENTION_TABS = {
+    "groups": "Groups",
+    "difference": "Difference",
+    "contrast": "Within modules",
+    "controls": "Controls",
+    "disorders": "Disorders",
+    "people": "People",
+    "brain": "In the brain",
+    "systems": "Other networks",
+    "subject": "One subject",
+}
+
+
+def _attention_tabs(cohort: Cohort) -> tuple[str, ...]:
+    """What there is to see of a model's attention; a network of several cohorts has other tabs than one of its own."""
+    model = installed_model(cohort.name)
+    without = {"difference", "contrast"} if model.readouts else {"controls", "disorders"}
+    without |= {"people"} if model.spread is None else set()
+    # The others were measured beside one model.
+    without |= {"systems"} if load_systems_attention().model != model.name else set()
+    return tuple(tab for tab in _ATTENTION_TABS if tab not in without)
+
+
 @dataclass(frozen=True)
 class ModelPageOptions(Options):
     """What pages show of a trained model, apart from the others: which models there are is looked up on the disk."""
 
+    attention_tab: str = _tab("attention_tab", _ATTENTION_TABS, choices_of=_attention_tabs, of_model=True)
     readout: str = option(
         "",
         title="Compare with the controls of",

@@ -3,7 +3,7 @@
 Every tab is a list of panels. A network that several cohorts share has other tabs than a model of one cohort.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -13,16 +13,14 @@ from biobgt.figures import attention as maps
 from biobgt.figures import attention_groups as groups
 from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.screen.pen import PAGE_WIDTH
-from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside, load_systems_attention
+from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.pretrained import InstalledModel
 from biobgt.training.card_text import CardText
-from session.cohorts import OWN
 from session.view import ModelPageOptions, PageOptions, View, current_view, measured_model
 from views.shared import widgets
-from views.shared.figures import NO_PLACES, Panel, show, show_in_brain
-from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
+from views.shared.figures import NO_PLACES, Asked, Panel, show, show_beside, show_in_brain
+from views.shared.widgets import caption, escape_markdown, heading, in_one_line, input_errors_shown
 
-_Tabs = dict[str, list[Callable[[View, InstalledModel], None]]]
 _EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
 _ADJUSTED = {
     "": "",
@@ -35,8 +33,7 @@ _ADJUSTED = {
 def _show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Attention", help=widgets.explained("attention", "ne", "out-of-fold"))
-    st.markdown(
+    about = (
         "Every region attends to every other region. Attention weights are computed from embeddings of regional "
         "connectivity that were trained to separate the subject's Louvain modules. The maps show these weights. They "
         "do not explain why a subject is assigned to a group: the text below each model says how much attention, node "
@@ -44,34 +41,17 @@ def _show_page() -> None:
         "over subjects; the attention of each subject is that of the one ensemble member not trained on it."
     )
     model = view.model_shown
+    simulated = view.subject.simulated if model is None else model.simulated
+    widgets.open_page("attention", about, "attention", "ne", "out-of-fold", "fdr", simulated=simulated)
     if model is None:
         widgets.no_models()
         return
-    caption(f"All tabs show {model.name}. Choose another model in the sidebar.")
-    widgets.ask_in_row(maps.attention_maps.takes, "order", "layer", "head", "average", cohort=model.cohort)
-    tabs = _tabs(model, own=view.loaded.key == OWN)
-    for tab, panels in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
-        with tab:
-            for show_panel in panels:
-                with input_errors_shown():
-                    show_panel(view, model)
-
-
-def _tabs(model: InstalledModel, *, own: bool) -> _Tabs:
-    """What each tab shows; the user's own subject comes first."""
-    compared: _Tabs = {
-        "Difference": [_show_difference],
-        "Within modules": [Panel(groups.attention_contrast, "contrast")],
-    }
-    if model.readouts:  # of a network, every person is in the figure of the spread, and needs no contrast
-        likeness = Panel(groups.attention_likeness, "likeness", "How alike are the differences?")
-        compared = {"Controls": [_show_controls], "Disorders": [_show_disorder, likeness]}
-    if model.spread is not None:
-        compared["People"] = [Panel(groups.attention_spread, "spread", "Do a few people drive the mean?")]
-    tabs: _Tabs = {"Groups side by side": [_show_groups], **compared, "In the brain": [_show_received]}
-    if load_systems_attention().model == model.name:  # the others were measured beside this one
-        tabs["Other networks"] = [_show_systems]
-    return {"Your subject": [_show_own], **tabs} if own else {**tabs, "One subject": [_show_own]}
+    with widgets.controls():
+        widgets.ask(ModelPageOptions, "attention_tab", cohort=model.cohort)
+        widgets.ask(maps.attention_maps.takes, "order", "layer", "head", "average", cohort=model.cohort)
+    for show_panel in _TABS[view.options(ModelPageOptions).attention_tab]:
+        with input_errors_shown():
+            show_panel(view, model)
 
 
 def _part_of(view: View, model: InstalledModel) -> dict[str, int]:
@@ -88,33 +68,32 @@ def _order_in(view: View, model: InstalledModel) -> str:
 
 
 def _show_groups(view: View, model: InstalledModel) -> None:
-    """Show all groups of a model side by side on one colour scale, below what the model is worth."""
-    heading(model.name, simulated=model.simulated)
+    """Show all groups of a model side by side on one colour scale, above what the model is worth."""
+    options = view.options(maps.attention_maps.takes, **_part_of(view, model))
+    with st.container(width=PAGE_WIDTH):
+        show(view, maps.attention_maps, options, measured=measured_model(model), key=f"attention_{model.name}")
+    caption(f"All tabs show {model.name}. Choose another model in the sidebar.")
     if model.readouts and model.simulated:
         st.caption("Groups marked as simulated are simulated; all others are real.")
     widgets.show_headline(model.card)
     if model.readouts:
         with st.expander("How much do NE and attention contribute to predictions?"):
             for readout in map(model.readout, model.readouts):
-                _say_what_counts(readout, f"**{escape_markdown(', '.join(readout.group_names))}:** ")
+                _say_what_counts(readout, f"{', '.join(readout.group_names)}: ")
     else:
         _say_what_counts(model)
-    options = view.options(maps.attention_maps.takes, **_part_of(view, model))
-    with st.container(width=PAGE_WIDTH):
-        show(view, maps.attention_maps, options, measured=measured_model(model), key=f"attention_{model.name}")
 
 
 def _say_what_counts(model: InstalledModel, whose: str = "") -> None:
     """What NE, attention and training on groups do to predictions."""
     text = CardText(model.card)
-    st.markdown(f"{whose}{escape_markdown(text.ablation)}")
+    in_one_line(f"{whose}{text.ablation}", key=f"counts_{model.name}")
     if said := text.beside_line:
         caption(said, help=escape_markdown(text.beside_connectivity))
 
 
 def _show_difference(view: View, model: InstalledModel) -> None:
     """Show the difference of two groups, and the tests of module blocks."""
-    heading("Difference of two groups", simulated=model.simulated, terms=("fdr",))
     with widgets.in_a_row():
         widgets.ask(groups.AttentionGroupsOptions, "first", "second", cohort=model.cohort)
         _ask_unit(model)
@@ -138,11 +117,13 @@ def _show_two_groups(
     if model.spread is None:
         options = replace(options, unit=groups.DIFFERENCES)
     measured, compared = measured_model(model), options.part(groups.AttentionGroupsOptions)
-    show(view, groups.attention_difference, options, measured=measured, key=f"{key}attention_difference")
     tests = groups.tested_blocks(model, options.between(model))
+    shown: list[Asked] = [(groups.attention_difference, options, f"{key}attention_difference")]
+    if tests is not None:
+        shown.append((groups.attention_blocks, compared, f"{key}block_effects"))
+    show_beside(view, *shown, wide=True, measured=measured)
     if tests is None:
         return
-    show(view, groups.attention_blocks, compared, measured=measured, key=f"{key}block_effects")
     blocks = tests.blocks
     columns = {"feature": "Block (from → to)", "d_low": "95 % low", "d_high": "95 % high"}
     for words, ending in {**_ADJUSTED, ", of FC": tests.of_connectivity}.items():
@@ -162,8 +143,6 @@ def _show_systems(view: View, model: InstalledModel) -> None:
 
 def _show_received(view: View, model: InstalledModel) -> None:
     """Show on a brain which regions are looked at."""
-    group = view.options(maps.attention_in_brain.takes, **_part_of(view, model)).group
-    heading(maps.attention_in_brain.name, simulated=model.simulates([group] if group else model.group_names))
     if model.atlas.coordinates is None:
         st.info(NO_PLACES, icon=":material/info:")  # the model's atlas, whatever the subjects are on
         return
@@ -177,7 +156,7 @@ def _show_received(view: View, model: InstalledModel) -> None:
 def _show_own(view: View, model: InstalledModel) -> None:
     """Show the current subject's attention beside a group's, when asked to; this runs the model."""
     subject = view.subject
-    heading("One subject beside its group", simulated=subject.simulated or model.simulated)
+    heading("One subject beside its group")
     if said := model.refusal(view.cohort):
         st.info(escape_markdown(said), icon=":material/info:")
         return
@@ -208,12 +187,12 @@ def _show_controls(view: View, model: InstalledModel) -> None:
     controls = [groups[0] for groups in model.readouts.values()]
     real = [group for group in controls if not model.simulates([group])]
     first, second = (real if len(real) > 1 else controls)[:2]
-    heading("Do the controls of different cohorts differ?", simulated=model.simulates([first, second]), terms=("fdr",))
-    st.markdown(
+    about = (
         "Nobody here has a diagnosis, so what differs is the scanner, the preprocessing, the age or the motion of the "
         "cohorts. This bounds what may be said of groups of different cohorts: a difference between two disorders of "
         "two cohorts that is no larger than this says nothing about the disorders."
     )
+    heading("Do the controls of different cohorts differ?", about=about)
     options = view.options(groups.AttentionDifferenceOptions, first=first, second=second, **_part_of(view, model))
     _show_two_groups(view, model, options, key="controls_")
 
@@ -221,13 +200,26 @@ def _show_controls(view: View, model: InstalledModel) -> None:
 def _show_disorder(view: View, model: InstalledModel) -> None:
     """Show a disorder beside the controls of its own cohort."""
     disorder = view.options(ModelPageOptions).disorder
-    heading("Each disorder beside its own controls", simulated=model.simulates([disorder]))
     with widgets.in_a_row():
         widgets.ask(ModelPageOptions, "disorder", cohort=model.cohort)
         _ask_unit(model)
     two = {"first": model.controls_of(disorder), "second": disorder}
     options = view.options(groups.AttentionDifferenceOptions, **two, **_part_of(view, model))
     _show_two_groups(view, model, options)
+
+
+_TABS: Mapping[str, Sequence[Callable[[View, InstalledModel], None]]] = {
+    "groups": [_show_groups],
+    "difference": [_show_difference],
+    "contrast": [Panel(groups.attention_contrast, "contrast")],
+    # Of a network every person is in the figure of the spread, and needs no contrast.
+    "controls": [_show_controls],
+    "disorders": [_show_disorder, Panel(groups.attention_likeness, "likeness", "How alike are the differences?")],
+    "people": [Panel(groups.attention_spread, "spread", "Do a few people drive the mean?")],
+    "brain": [_show_received],
+    "systems": [_show_systems],
+    "subject": [_show_own],
+}
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -1,6 +1,6 @@
 """Compare: whether two groups of the cohort differ, and whether it may be the diagnosis.
 
-First what a comparison rests on, before anything is computed; then what differs, or the modules of the two groups.
+What differs stands above what it rests on, which is said before anything is computed.
 """
 
 import pandas as pd
@@ -23,8 +23,8 @@ from biobgt.results.measured import Measured
 from session.view import PageOptions, View, current_view
 from views.page_map import PAGES
 from views.shared import widgets
-from views.shared.figures import SIDE_BY_SIDE, show, show_in_brain, show_no_places
-from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
+from views.shared.figures import show, show_in_brain, show_no_places
+from views.shared.widgets import escape_markdown, heading, in_one_line, input_errors_shown
 
 # What is asked beside the groups, by what is compared.
 _OPTIONS_OF = {
@@ -40,36 +40,39 @@ _GLASS_MM = 85.0
 def _show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Compare", help=widgets.explained("covariate"))
-    st.markdown(
+    about = (
         "Two groups of the cohort, compared over people: several recordings of a person are averaged first. What the "
         "covariates cost is said before anything is computed."
     )
+    widgets.open_page("compare", about, "covariate", simulated=view.cohort.simulated)
     if len(comparing.comparable_groups(view.cohort)) < 2:
         st.info(f"Two groups of at least {FEWEST_COMPARED} people each are needed.")
         st.page_link(PAGES["subjects"].script, label="Set groups on the page Subjects", icon=":material/arrow_forward:")
         return
     with input_errors_shown():
         options = _ask(view)
+        pictures = st.container()  # above what they rest on
         if options.first == options.second:
             st.info(widgets.TWO_GROUPS)
         elif options.of == MODULES:
             _show_modules(view)
         elif _show_design(view, options):
-            _show_differences(view, options)
+            with pictures:
+                whole = _show_differences(view, options)
+            if whole:
+                _show_table(view, options)
 
 
 def _ask(view: View) -> ComparisonOptions:
     """Ask which groups are compared, in what, and adjusted for what."""
     options = view.options(ComparisonOptions)
-    widgets.ask_in_row(ComparisonOptions, "first", "second", cohort=view.cohort)
-    widgets.ask(ComparisonOptions, "of", cohort=view.cohort)
     asked = [name for name in _OPTIONS_OF[options.of] if name != "labelling" or view.atlas.labels]
     if options.of == HUBS and HUB_MEASURES[options.measure].depends_on_gamma:
         asked += ["gamma", "perturbation"]
-    widgets.ask_in_row(ComparisonOptions, *asked, cohort=view.cohort)
     if options.of != MODULES and offered_covariates(view.cohort):
-        widgets.ask_in_row(ComparisonOptions, "covariates", "leave_out_incomplete", cohort=view.cohort)
+        asked += ["covariates", "leave_out_incomplete"]
+    with widgets.controls():
+        widgets.ask(ComparisonOptions, "of", "first", "second", *asked, cohort=view.cohort)
     return options
 
 
@@ -78,7 +81,7 @@ def _ask(view: View) -> ComparisonOptions:
 
 def _show_design(view: View, options: ComparisonOptions) -> bool:
     """Show who is compared and what covariates cost; false where the comparison is refused, with the reason."""
-    heading("Sample and design", simulated=view.cohort.simulated, terms=("residual-degrees",))
+    heading("Sample and design", "residual-degrees", "effect-size", "fdr")
     try:
         planned = features.plan_comparison(view.cohort, options)
         people, design = planned.people, planned.people.design
@@ -94,7 +97,7 @@ def _show_design(view: View, options: ComparisonOptions) -> bool:
     if people.n_dropped:
         said.insert(0, f"Excluded because a covariate is missing: {number_of_people(people.n_dropped)}.")
     if text := " ".join(sentence for sentence in said if sentence):
-        caption(text)
+        in_one_line(text, key="design")
     return True
 
 
@@ -117,8 +120,8 @@ def _show_costs(planned: features.PlannedComparison) -> None:
 # What differs, once every subject is measured: effect sizes, regions in the brain, the table.
 
 
-def _show_differences(view: View, options: ComparisonOptions) -> None:
-    """Measure every subject of the two groups, when asked to, and show what differs."""
+def _show_differences(view: View, options: ComparisonOptions) -> bool:
+    """Measure every subject of the two groups, when asked to, and show what differs; false as long as that waits."""
     members = [name for group in options.groups for name in view.cohort.group(group).ids]
     whole = widgets.work_through(
         members,
@@ -130,26 +133,32 @@ def _show_differences(view: View, options: ComparisonOptions) -> None:
         automatic=options.of == NETWORKS,  # some hundredths of a second each
     )
     if not whole:
-        return
-    heading("What differs", simulated=view.cohort.simulated, terms=("effect-size", "fdr"))
+        return False
     known = figures.with_known_covariates(view.cohort, options)
-    show(view, figures.group_differences, known)
-    if options.of == HUBS and view.atlas.coordinates is not None:
-        with widgets.in_a_row():
-            widgets.ask(PageOptions, "difference_brain", cohort=view.cohort)
-            widgets.ask(figures.group_difference_brain.takes, "effect", "only_different", cohort=view.cohort)
-        shown = view.options(PageOptions).difference_brain
-        pinned = known.covariates_sha256
-        key = "difference_brain_shown"
-        show_in_brain(view, figures.group_difference_brain, shown, key=key, covariates_sha256=pinned)
-    _show_table(view, options)
+    with widgets.columns("differences", wide=True):
+        with st.container(), input_errors_shown():
+            show(view, figures.group_differences, known)
+        if options.of == HUBS and view.atlas.coordinates is not None:
+            with st.container(), input_errors_shown():
+                _show_in_brain(view, known)
+    return True
+
+
+def _show_in_brain(view: View, known: ComparisonOptions) -> None:
+    """Show where hubs differ."""
+    with widgets.in_a_row():
+        widgets.ask(PageOptions, "difference_brain", cohort=view.cohort)
+        widgets.ask(figures.group_difference_brain.takes, "effect", "only_different", cohort=view.cohort)
+    shown, pinned = view.options(PageOptions).difference_brain, known.covariates_sha256
+    key = "difference_brain_shown"
+    show_in_brain(view, figures.group_difference_brain, shown, key=key, covariates_sha256=pinned)
 
 
 def _show_table(view: View, options: ComparisonOptions) -> None:
     """All features, the clearest first, and the whole table as a file."""
     simulated = features.plan_comparison(view.cohort, options).cohort.simulated
     compared = features.compare_measured(view.measured, options)[1]
-    found = compared.table.sort_values("p", kind="stable")
+    found = widgets.pinned_first(compared.table.sort_values("p", kind="stable"), "feature")
     means = {f"Mean {group}": found[f"mean_{group}"] for group in options.groups}
     table = pd.DataFrame({"Feature": found["feature"], **means, **{name: found[key] for key, name in _SHOWN.items()}})
     alt = "Differences of the two groups, one row per feature"
@@ -164,22 +173,21 @@ def _show_table(view: View, options: ComparisonOptions) -> None:
 
 def _show_modules(view: View) -> None:
     """Compare the modules of two groups, when asked to."""
-    heading("Modules of the groups", simulated=view.cohort.simulated, terms=("consensus",))
     options = view.options(figures.ModuleComparisonOptions)
     if not _find_modules(view, options):
         return
     found = figures.changed_modules(view.measured, options)
-    widgets.show_numbers(figures.difference_numbers(found))
-    caption(figures.difference_caption(view.measured, options, found))
     widgets.ask(PageOptions, "group_brain", cohort=view.cohort)
     shown = view.options(PageOptions).group_brain
-    with st.container(horizontal=True):
+    with widgets.columns("group_brains"):
         for group, key in zip(options.groups, ("brain_first", "brain_second"), strict=True):
-            with st.container(width=SIDE_BY_SIDE):
+            with st.container():
                 if view.atlas.coordinates is None:
                     show_no_places()
                 else:
                     show_in_brain(view, figures.group_module_brain, shown, key=key, picture_mm=_GLASS_MM, group=group)
+    widgets.show_numbers(figures.difference_numbers(found))
+    in_one_line(figures.difference_caption(view.measured, options, found), key="module_test")
     show(view, figures.group_module_flow, options, key="group_flow")
     _show_changed(view, options, found)
 

@@ -32,7 +32,7 @@ from session.cohorts import keep_list, listed_figures, load, own_cohort
 from session.view import EXPORT_GRAPHS, EXPORT_MADE, EXPORT_MEASURED, LoadedCohort, View, current_view
 from views.page_map import PAGES
 from views.shared import widgets
-from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, simulated_badge
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 
 # Under which the session keeps what is asked here; those of the look are a prefix and the name of the option.
 _LOOK, _FORMATS, _DATA = "export_", "export_formats", "export_data"
@@ -53,21 +53,22 @@ _GONE_MODEL = (
 
 def _show_page() -> None:
     """Show the page."""
-    st.title("Export")
-    st.markdown(
+    about = (
         "Figures for the paper, with the numbers behind each, captions, a methods section with its references for Word "
         "or LaTeX, provenance, and a script that makes the same figures again. Every figure of the other pages that "
         "can be drawn for paper has the button *Add to export*."
     )
-    requests = listed_figures()
+    requests, view = listed_figures(), current_view()
+    found = {request.cohort: _listed_cohort(request.cohort) for request in requests}
+    listed = any(cohort is not None and cohort.simulated for cohort in found.values())
+    widgets.open_page("export", about, simulated=view.cohort.simulated or listed)
     if not requests:
         st.info("No figure has been added yet. Add some on these pages:", icon=":material/info:")
         for name in _PAGES_WITH_FIGURES:
             st.page_link(PAGES[name].script, label=PAGES[name].title, icon=":material/arrow_forward:")
-        _show_graph_files(current_view())
+        _show_graph_files(view)
         return
     style, formats = _ask_how()
-    found = {request.cohort: _listed_cohort(request.cohort) for request in requests}
     usable = [request for request in requests if found[request.cohort] is not None]
     titles = {
         request: f"{number}. {all_figures()[request.figure].name} · {_whose(request)}"
@@ -92,7 +93,7 @@ def _show_page() -> None:
             _show_panels(panels, style)
     with drawing:
         _show_previews({request: places[request] for request in usable}, style)
-    _show_graph_files(current_view())
+    _show_graph_files(view)
 
 
 def _ask_how() -> tuple[PaperStyle, tuple[FileFormat, ...]]:
@@ -219,7 +220,7 @@ def _show_figure(position: int, n_figures: int, request: FigureRequest, *, cohor
             )
             with input_errors_shown():
                 if cohort is not None and is_simulated(request, cohort):
-                    simulated_badge()
+                    st.markdown("simulated")
         with st.container(horizontal=True, gap="medium"):  # a row of their own, for names may be long
             for text, icon, disabled, act in (
                 ("Up", "arrow_upward", position == 0, partial(_move, position, -1)),
@@ -273,7 +274,7 @@ def _show_previews(places: Mapping[FigureRequest, DeltaGenerator], style: PaperS
 
 def _show_graph_files(view: View) -> None:
     """Offer the brain graphs with the modules and hub measures of their regions, as the sidebar and the pages say."""
-    heading("For other programs", simulated=view.cohort.simulated)
+    heading("For other programs")
     with widgets.in_a_row():
         key = st.selectbox(
             "Format of connectomes",

@@ -22,7 +22,7 @@ from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.pretrained import InstalledModel, installed_models
 from session.view import View, current_view, measured_model
 from views.page_map import PAGES
-from views.shared.figures import HOW_TO_GET_PLACES, NO_PLACES, drawn_for_screen
+from views.shared.figures import HOW_TO_GET_PLACES, NO_PLACES, OnScreen, drawn_for_screen
 from views.shared.sidebar import start_tour
 from views.shared.widgets import caption, escape_markdown, input_errors_shown, show_headline, simulated_badge
 
@@ -101,15 +101,15 @@ def _show_attention(view: View, model: InstalledModel) -> None:
     _lead_to("attention", said, attention_maps, drawn)
 
 
-def _lead_to(page: str, said: str, figure: Figure[Any] | None = None, drawn: tuple[Any, ...] = ()) -> None:
+def _lead_to(page: str, said: str, figure: Figure[Any] | None = None, drawn: OnScreen | None = None) -> None:
     """The link to a page above a small figure; its whole caption shows on hover, and a screen reader says it.
 
     Without a figure, what is said is why there is none.
     """
-    entry, words = PAGES[page], drawn[1] if figure else None
+    entry, words = PAGES[page], drawn.caption if drawn else None
     st.page_link(entry.script, label=f"**{entry.title}**", icon=entry.icon, help=words and escape_markdown(words))
-    if figure is not None:
-        chart = plotly_figure(drawn[0])
+    if figure is not None and drawn is not None:
+        chart = plotly_figure(drawn.contents)
         st.plotly_chart(chart, key=f"first_{figure.key}", config={"displayModeBar": False}, alt=words)
     caption(said)
 

@@ -1,6 +1,6 @@
 """Hubs: node entanglement beside node efficiency and FC strength, where they agree and where not.
 
-The parts of the page come in its order: the brain, the curves, the scatters, the evidence, the table, one region.
+Its tabs come in their order: the brain and the curves, the agreement, one region, the table.
 """
 
 from collections.abc import Callable
@@ -22,9 +22,8 @@ from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view
 from views.shared import widgets
 from views.shared.figures import Panel, show, show_beside, show_in_brain, show_no_places
-from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown
+from views.shared.widgets import escape_markdown, heading, in_one_line, input_errors_shown
 
-_ANCHOR = "why-this-region"
 _STRONGEST = ""  # in place of a region: whichever has the highest NE
 _LETTER_WIDTH, _FEWEST_LETTERS = 8, 10  # of a column of names, in px, so that "cingulo-opercular" is whole
 
@@ -32,69 +31,81 @@ _LETTER_WIDTH, _FEWEST_LETTERS = 8, 10  # of a column of names, in px, so that "
 def _show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Hubs", help=explained("hub", "ne", "neff", "fc-strength", "gamma"))
-    st.markdown(
+    about = (
         "Node entanglement (NE) asks how much the spectral entropy of the brain graph changes when one region is "
         f"perturbed. Whether it agrees with node efficiency (NEff) and {view.measured.kind.strength} depends on the "
         "diffusion time γ, on the threshold and on the perturbation: move them and see."
     )
-    share = ("share",) if view.options(HubOptions).rule == "top" else ()
-    widgets.ask_in_row(HubOptions, "perturbation", "gamma", "rule", *share, cohort=view.cohort)
+    terms = ("hub", "ne", "neff", "fc-strength", "gamma")
+    widgets.open_page("hubs", about, *terms, simulated=view.subject.simulated)
+    with widgets.controls():
+        widgets.ask(PageOptions, "hub_tab", cohort=view.cohort)
+        share = ("share",) if view.options(HubOptions).rule == "top" else ()
+        widgets.ask(HubOptions, "perturbation", "gamma", "rule", *share, cohort=view.cohort)
     with input_errors_shown():
         if widgets.wants_hubs(view) and view.measured.graph().n_edges:
-            _show_hubs(view)
+            _TABS[view.options(PageOptions).hub_tab](view)
 
 
-def _show_hubs(view: View) -> None:
-    measures = view.options(figures.HubCurvesOptions).measures
-    others = tuple(measure for measure in measures if measure != NE)
-    strongest = view.atlas.regions[view.measured.strongest_hub(view.options(HubOptions))]
+def _strongest(view: View) -> str:
+    return view.atlas.regions[view.measured.strongest_hub(view.options(HubOptions))]
+
+
+def _region(view: View) -> str:
+    """The region that is pinned, or else the strongest hub."""
     if st.session_state.setdefault(REGION, _STRONGEST) not in view.atlas.regions:  # none, or of another atlas
         st.session_state[REGION] = _STRONGEST
-    region = st.session_state[REGION] or strongest
+    return st.session_state[REGION] or _strongest(view)
+
+
+def _pick(view: View) -> Callable[[int], None]:
+    """What pins the region of a point that is clicked."""
 
     def pick(number: int) -> None:
         st.session_state[REGION] = view.atlas.regions[number]
 
-    _show_brain(view)
+    return pick
+
+
+def _show_regions(view: View) -> None:
+    """Show the regions in the brain, and the measures across them."""
+    with widgets.columns("regions", wide=True):
+        with st.container(), input_errors_shown():
+            _show_brain(view)
+        with st.container():
+            _show_curves(view)
     if reason := figures.little_strength_reason(view.measured):
-        st.info(escape_markdown(reason), icon=":material/info:")
-    _show_curves(view, region=region, on_pick=pick)
-    st.markdown(
-        f"Click a point to see why NE ranks its region as it does. Selected: **{escape_markdown(region)}**, explained "
-        f"in [Why this region?](#{_ANCHOR})"
-    )
-    if others:
-        heading("Does NE agree, region by region?", simulated=view.subject.simulated, terms=("agreement",))
+        in_one_line(reason, key="little_strength")
+
+
+def _show_agreement(view: View) -> None:
+    """Show whether NE agrees with the other measures: region by region, beyond strength and degree, and over γ."""
+    region = _region(view)
+    if others := _others(view):
         options = {
             measure: view.options(figures.hub_scatter.takes, measure=measure, region=region) for measure in others
         }
-        show_beside(
-            view, *((figures.hub_scatter, how, f"ne_{measure}") for measure, how in options.items()), on_pick=pick
-        )
-    over_gamma = st.container()
-    in_detail = st.container()
-    near = view.options(EntanglementOptions)
-    study = reliability.study_reliability(
-        view.settings, view.atlas, gamma=near.gamma, perturbation=near.perturbation, kind=view.measured.kind
-    )
-    _show_reliability(view, study)
-    _show_table(view, measures, study)
-    with over_gamma:  # filled last: with many regions it takes longest
-        whole = widgets.measure_rest_of_hubs(view)
-        if whole:
+        heading("Does NE agree, region by region?", "agreement")
+        scatters = [(figures.hub_scatter, how, f"ne_{measure}") for measure, how in options.items()]
+        show_beside(view, *scatters, on_pick=_pick(view))
+    if not widgets.measure_rest_of_hubs(view):
+        return
+    with widgets.columns("agreement", wide=True):
+        with st.container():
             _show_verdict(view)
-            if over := figures.steady_over_gamma(others):
+        if over := figures.steady_over_gamma(others):
+            with st.container():
                 title = "At which diffusion times does NE agree?"
                 Panel(figures.gamma_sweep, title=title, fixed={"measures": over})(view)
-    if whole:
-        with in_detail:
-            _show_why(view, region, strongest)
+
+
+def _others(view: View) -> tuple[str, ...]:
+    """The chosen measures beside NE."""
+    return tuple(measure for measure in view.options(figures.HubCurvesOptions).measures if measure != NE)
 
 
 def _show_brain(view: View) -> None:
     """Show the regions at their places, sized by NE and coloured by its rank, or by five measures."""
-    heading(figures.hub_brain.name, simulated=view.subject.simulated)
     if view.atlas.coordinates is None:
         show_no_places()
         return
@@ -106,11 +117,11 @@ def _show_brain(view: View) -> None:
         show_in_brain(view, figures.hub_brain, shown, key="hub_brain")
 
 
-def _show_curves(view: View, *, region: str, on_pick: Callable[[int], None]) -> None:
+def _show_curves(view: View) -> None:
     """Show the measures over regions, with the group behind where it is asked for."""
-    heading("Hub measures across regions", simulated=view.subject.simulated)
-    widgets.ask(figures.HubCurvesOptions, "measures", cohort=view.cohort)
+    region = _region(view)
     options = view.options(figures.HubCurvesOptions, region=region)
+    widgets.ask(figures.HubCurvesOptions, "measures", cohort=view.cohort)
     asked = ["scale", "order"]
     if view.atlas.n_regions > figures.N_RANDOM:
         asked += ["n_random", "seed"] if options.n_random else ["n_random"]
@@ -130,7 +141,7 @@ def _show_curves(view: View, *, region: str, on_pick: Callable[[int], None]) -> 
             automatic=True,
         )
         options = options if whole else view.options(figures.HubCurvesOptions, region=region, group=False)
-    show(view, figures.hub_curves, options, on_pick=on_pick)
+    show(view, figures.hub_curves, options, on_pick=_pick(view))
 
 
 # Whether to believe a subject's hubs: agreement beyond strength and degree, and the reliability of each measure.
@@ -139,11 +150,11 @@ def _show_curves(view: View, *, region: str, on_pick: Callable[[int], None]) -> 
 def _show_verdict(view: View) -> None:
     """Show whether NE agrees with NEff beyond strength and degree, against null graphs if asked."""
     subject, measured, options = view.subject, view.measured, view.options(EntanglementOptions)
-    heading("Does NE agree beyond strength and degree?", simulated=subject.simulated, terms=("null-graph",))
-    st.markdown(
+    about = (
         "A region with many and strong connections has a high NE and a high NEff, whatever else the graph looks like. "
         "Only agreement beyond that is evidence that NE follows NEff."
     )
+    heading("Does NE agree beyond strength and degree?", "null-graph", about=about)
     with input_errors_shown():
         own = measured.own_agreement(options.perturbation)
         verdict = st.empty()
@@ -162,16 +173,15 @@ def _show_verdict(view: View) -> None:
         rows = agreement.comparison_rows(found, measured.kind)
         alt = "Agreement of NE in this subject and in its null graphs"
         widgets.show_table(rows, key="agreement_table", width="content", alt=alt)
-        caption(
-            agreement.verdict_caption(
-                subject.id,
-                found,
-                gamma=options.gamma,
-                perturbation=options.perturbation,
-                seed=NULL_SEEDS[0],
-                simulated=subject.simulated,
-            )
+        said = agreement.verdict_caption(
+            subject.id,
+            found,
+            gamma=options.gamma,
+            perturbation=options.perturbation,
+            seed=NULL_SEEDS[0],
+            simulated=subject.simulated,
         )
+        in_one_line(said, key="agreement_table")
 
 
 def _show_reliability(view: View, study: reliability.StudyReliability) -> None:
@@ -179,21 +189,22 @@ def _show_reliability(view: View, study: reliability.StudyReliability) -> None:
     heading("How reliable are these measures?")
     own = _own_halves(view)
     if own is not None:
-        st.markdown(escape_markdown(reliability.own_sentence(view.subject.id, own, simulated=view.subject.simulated)))
+        said = reliability.own_sentence(view.subject.id, own, simulated=view.subject.simulated)
+        in_one_line(said, key="own_halves")
     if own is None and study.table is None:
-        caption(study.note)
+        in_one_line(study.note, key="no_reliability")
         return
     table = study.rows(own)
     numbers = {name: st.column_config.NumberColumn(name, format="%.2f") for name in table.columns[1:]}
     alt = "Reliability of each hub measure"
     widgets.show_table(table, key="reliability_table", columns=numbers, width="content", alt=alt)
-    caption(study.caption(own=own is not None))
+    in_one_line(study.caption(own=own is not None), key="reliability")
 
 
 def _own_halves(view: View) -> pd.DataFrame | None:
     """Offer to measure the halves of the recording; None before that, or where there are none."""
     if reason := reliability.why_not_split(view.subject, view.settings):
-        caption(reason)
+        in_one_line(reason, key="not_split")
         return None
     measured, options = view.measured, view.options(HubOptions)
     whole = widgets.measure_all(
@@ -209,11 +220,21 @@ def _own_halves(view: View) -> pd.DataFrame | None:
 # The table of all regions.
 
 
-def _show_table(view: View, measures: tuple[str, ...], study: reliability.StudyReliability) -> None:
-    """Show the measures of every region, the strongest hub by NE first."""
+def _show_numbers(view: View) -> None:
+    """Show the table of all regions, and how reliable its measures are."""
+    near = view.options(EntanglementOptions)
+    study = reliability.study_reliability(
+        view.settings, view.atlas, gamma=near.gamma, perturbation=near.perturbation, kind=view.measured.kind
+    )
+    _show_table(view, study)
+    _show_reliability(view, study)
+
+
+def _show_table(view: View, study: reliability.StudyReliability) -> None:
+    """Show the measures of every region, the pinned one first, then the strongest hub by NE."""
     subject, options, kind = view.subject, view.options(HubOptions), view.measured.kind
+    measures = view.options(figures.HubCurvesOptions).measures
     table = view.measured.hub_table(options, tuple(dict.fromkeys((NE, *measures))))
-    heading("Hub table", simulated=subject.simulated)
     called = {key: HUB_MEASURES[key].in_words_of(kind) for key in measures}
     columns: dict[str, Any] = {}
     for name, names in view.atlas.labels.items():
@@ -230,7 +251,8 @@ def _show_table(view: View, measures: tuple[str, ...], study: reliability.StudyR
         columns[f"{key}_rank"] = st.column_config.NumberColumn(f"{short} rank")
         columns[f"{key}_hub"] = st.column_config.CheckboxColumn(f"{short} hub", help="A hub by the chosen rule")
     shown = [f"{measure}{what}" for measure in measures for what in ("", "_rank", "_hub")]
-    ordered = table.sort_values(f"{NE}_rank", kind="stable")[["region", *shown, *view.atlas.labels]]
+    ordered = widgets.pinned_first(table.sort_values(f"{NE}_rank", kind="stable"), "region")
+    ordered = ordered[["region", *shown, *view.atlas.labels]]
     widgets.show_table(
         ordered.fillna(dict.fromkeys(view.atlas.labels, "")),
         key="hub_table",
@@ -240,22 +262,26 @@ def _show_table(view: View, measures: tuple[str, ...], study: reliability.StudyR
         alt="Hub measures of each region: value, rank, and whether it is a hub",
     )
     counts = ", ".join(f"{table[f'{key}_hub'].sum()} by {measure.short}" for key, measure in called.items())
-    caption(
+    in_one_line(
         f"{whose(subject.id, subject.simulated)}: hubs are {options.hubs_are}, by each measure on its own: "
         f"{counts or 'none is shown'}. Rank {figures.RANK_1}. NE is |ΔS| in bits at γ = {options.gamma:g}/mean(λ), "
-        f"perturbation {options.perturbation}. Click a column header to sort."
+        f"perturbation {options.perturbation}. Click a column header to sort.",
+        key="hub_table",
+        line=f"Hubs are {options.hubs_are}: {counts or 'none is shown'}.",
     )
 
 
 # Why this region? One region, picked by a click or by name, and what node entanglement sees.
 
 
-def _show_why(view: View, region: str, strongest: str) -> None:
-    """Show what node entanglement compares for one region, in words and figures."""
-    terms = ("control-graph", "laplacian", "spectral-entropy", "ve")
-    heading("Why this region?", simulated=view.subject.simulated, terms=terms)
+def _show_why(view: View) -> None:
+    """Show what node entanglement compares for one region, in figures and words."""
+    region, strongest = _region(view), _strongest(view)
+    if not widgets.measure_rest_of_hubs(view):
+        return
+    heading("Why this region?", "control-graph", "laplacian", "spectral-entropy", "ve")
     st.selectbox(
-        "Region: choose it here, or click a point above",
+        "Region: choose it here, or click a point in a figure",
         [_STRONGEST, *view.atlas.regions],
         format_func=lambda name: name or f"The strongest hub by NE: {strongest}",
         key=REGION,
@@ -263,13 +289,18 @@ def _show_why(view: View, region: str, strongest: str) -> None:
     )
     options = view.options(why.region_spectra.takes, region=region)
     story = why.story_of(view.measured, options)
+    before, after = (view.options(why.region_surroundings.takes, region=region, perturbed=how) for how in (False, True))
+    entropy = view.options(why.region_entropy.takes, region=region)
+    show_beside(
+        view,
+        (why.region_surroundings, before, "why_before"),
+        (why.region_surroundings, after, "why_after"),
+        (why.region_spectra, options, "why_spectra"),
+        (why.region_entropy, entropy, "why_entropy"),
+    )
     st.markdown(
         "\n".join(f"- {escape_markdown(sentence)}" for sentence in why.story_sentences(story, view.measured.kind))
     )
-    before, after = (view.options(why.region_surroundings.takes, region=region, perturbed=how) for how in (False, True))
-    show_beside(view, (why.region_surroundings, before, "why_before"), (why.region_surroundings, after, "why_after"))
-    entropy = view.options(why.region_entropy.takes, region=region)
-    show_beside(view, (why.region_spectra, options, "why_spectra"), (why.region_entropy, entropy, "why_entropy"))
     _show_standings(story, view.measured.kind)
 
 
@@ -297,7 +328,11 @@ def _show_standings(story: RegionExplanation, kind: ConnectivityKind) -> None:
     low = [HUB_MEASURES[measure].title for measure in story.standings if HUB_MEASURES[measure].low_in_hubs]
     but = f", and low values of {listed(low)}" if low else ""
     notes = " ".join(notes_on(story.standings))
-    caption(f"{story.name} by each hub measure; rank {figures.RANK_1}. Hubs have high values{but}. {notes}")
+    said = f"{story.name} by each hub measure; rank {figures.RANK_1}. Hubs have high values{but}. {notes}"
+    in_one_line(said, key="why_ranks")
+
+
+_TABS = {"regions": _show_regions, "agreement": _show_agreement, "region": _show_why, "table": _show_numbers}
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -1,6 +1,6 @@
 """Models: the card of each trained model, what it is worth first, and the paper's tables done again."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,10 +18,18 @@ from biobgt.results.studies import citation_networks, study_table
 from biobgt.training import tables
 from biobgt.training.card_text import CardText
 from biobgt.training.tables import BenchmarkTables, CardTables
-from session.view import FITTING, View, current_view, measured_model
+from session.view import FITTING, PageOptions, View, current_view, measured_model
 from views.shared import widgets
 from views.shared.figures import Panel, show, show_beside
-from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown, pick_readout, show_headline
+from views.shared.widgets import (
+    caption,
+    escape_markdown,
+    heading,
+    in_one_line,
+    input_errors_shown,
+    pick_readout,
+    show_headline,
+)
 
 _ALL_METRICS = "All metrics, as a table"  # what a figure of results shows a part of
 
@@ -29,51 +37,59 @@ _ALL_METRICS = "All metrics, as a table"  # what a figure of results shows a par
 def _show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Models", help=widgets.explained("out-of-fold", "calibration", "tangent-space"))
-    st.markdown(
+    about = (
         "Every trained model comes with a card: what it was trained on, how well it does in subjects left out of "
         f"training, compared with {kinds_of_baselines()} on the same subjects and with the paper's results, and where "
         "it must not be used."
     )
+    model, terms = view.model_shown, ("out-of-fold", "calibration", "tangent-space")
+    widgets.open_page("models", about, *terms, simulated=model is not None and model.simulated)
     for name, reason in unusable_models().items():
         st.warning(
             escape_markdown(f"The model in the folder {name} cannot be used. {reason}"), icon=":material/warning:"
         )
-    model = view.model_shown
     if model is None:
         widgets.no_models()
         return
-    _show_all()
+    with widgets.controls():
+        widgets.ask(PageOptions, "model_tab", cohort=view.cohort)
+    tab = view.options(PageOptions).model_tab
+    if tab in _CARD:
+        _show_card(view, model, _CARD[tab])
+    else:
+        with input_errors_shown():
+            _OF_ALL[tab](view)
+
+
+def _show_card(view: View, model: InstalledModel, parts: Sequence[Callable[[View, InstalledModel], None]]) -> None:
+    """Show parts of a model's card; of a network with several readouts that of one of them."""
     if view.model == FITTING:
         which = (
-            f"No model fits this cohort's atlas, {view.atlas.title}. Below is the card of {model.name}"
+            f"No model fits this cohort's atlas, {view.atlas.title}. This is the card of {model.name}"
             if view.chosen_model is None
-            else "Below is the card of the model that fits the cohort"
+            else f"This is the card of {model.name}, which fits the cohort"
         )
         caption(f"{which}; choose another in the sidebar.")
-    st.divider()
-    if model.readouts:  # what its cohorts share, before the card of one readout
-        heading(escape_markdown(model.name), simulated=model.simulated)
-        show_headline(model.card)
-        st.markdown(f"**Protocol:** {escape_markdown(model.card['protocol'])}")
-        with input_errors_shown():
-            show(view, attention_likeness, NoOptions(), measured=measured_model(model), key="likeness")
+    if model.readouts:
         chosen = pick_readout(view, model)
         if chosen is None:
+            _show_network(view, model)
             return
         model = chosen
-    heading(escape_markdown(model.name), simulated=model.simulated)
-    show_headline(model.card)
-    st.markdown(CardText(model.card).members)
-    for show_part in _CARD:
+    for show_part in parts:
         with input_errors_shown():
             show_part(view, model)
-    _show_limits_and_making(model.card)
+
+
+def _show_network(view: View, model: InstalledModel) -> None:
+    """Show what the cohorts of a network share."""
     with input_errors_shown():
-        _show_benchmark(view)
+        show(view, attention_likeness, NoOptions(), measured=measured_model(model), key="likeness")
+    show_headline(model.card)
+    st.markdown(f"**Protocol:** {escape_markdown(model.card['protocol'])}")
 
 
-def _show_all() -> None:
+def _show_all(view: View) -> None:
     """All models with their headlines."""
     models = installed_models()
     cards = [model.card for model in models.values()]
@@ -98,8 +114,9 @@ def _sizes(card: Mapping[str, Any]) -> str:
 
 def _show_results(view: View, model: InstalledModel) -> None:
     card = model.card
-    heading("Results", simulated=model.simulated)
     show(view, figures.model_results, NoOptions(), measured=measured_model(model), key="results")
+    show_headline(card)
+    in_one_line(CardText(card).members, key="members")
     with st.expander(_ALL_METRICS):
         _show_table(CardTables(card).results(), alt=f"Results of the model, of {kinds_of_baselines()} and of the paper")
         caption(f"In brackets: 95 % bootstrap interval over subjects. {CardText(card).metrics}")
@@ -119,7 +136,6 @@ def _show_curves(view: View, model: InstalledModel) -> None:
 def _show_noise(view: View, model: InstalledModel) -> None:
     """What worse recordings and motion alone do to the answers."""
     card = model.card
-    heading("Noise, motion and other corruptions", simulated=model.simulated)
     if card["noise"]:
         show(view, figures.noise_response, NoOptions(), measured=measured_model(model), key="noise")
         table = CardTables(card).recordings(probabilities=False)  # which the figure shows
@@ -132,7 +148,6 @@ def _show_noise(view: View, model: InstalledModel) -> None:
 
 def _show_data(view: View, model: InstalledModel) -> None:
     card, data = model.card, model.card["data"]
-    heading("Data and protocol", simulated=model.simulated)
     rows = {
         "Data": data["title"],
         "Subjects": _sizes(card),
@@ -151,7 +166,7 @@ def _show_region_weights(view: View, model: InstalledModel) -> None:
     if labelling is None or model.region_weights is None:
         return
     table = network_table(model.region_weights, functional_labels(model.atlas, labelling))
-    heading("Which networks count?", simulated=model.simulated)
+    heading("Which networks count?")
     _show_table(table, alt="How much the regions of each functional network count in the model")
     caption(
         "In the model the connection of two regions is multiplied by the weights of both, which training learns "
@@ -160,7 +175,8 @@ def _show_region_weights(view: View, model: InstalledModel) -> None:
     )
 
 
-def _show_limits_and_making(card: Mapping[str, Any]) -> None:
+def _show_limits_and_making(_view: View, model: InstalledModel) -> None:
+    card = model.card
     st.subheader("Limits")
     text = CardText(card)
     limits = (*card["limits"], text.ablation, text.beside_connectivity)
@@ -187,15 +203,16 @@ def _show_limits_and_making(card: Mapping[str, Any]) -> None:
 def _show_benchmark(view: View) -> None:
     """Every system of the paper's comparison on the same splits of ABIDE, and the paper's other tables."""
     verdict, results = _paper_again(tuple(benchmark_systems()))
-    heading(figures.benchmark_results.name)
-    st.markdown(
+    about = (
         "The paper compares BioBGT with graph transformers, graph networks and classical models. Those that "
         "could be built were written anew from their descriptions, and are given the same subjects, splits and inputs. "
-        f"{tables.OTHER_SUBJECTS} {verdict}"
+        f"{tables.OTHER_SUBJECTS}"
     )
+    heading(figures.benchmark_results.name, about=about)
     trained_there = installed_models().get(figures.BENCHMARKED)
     if trained_there is not None:
         show(view, figures.benchmark_results, NoOptions(), measured=measured_model(trained_there), key="benchmark")
+    in_one_line(verdict, key="paper_verdict")
     for name, table, words in results:
         with st.expander(name):
             _show_table(table, alt=f"{figures.benchmark_results.name}: {name}")
@@ -234,15 +251,14 @@ def _show_table(table: pd.DataFrame, *, alt: str) -> None:
     st.table(table.map(escaped).set_index(table.columns[0]), alt=alt)
 
 
-# The card of a model, part by part.
-_CARD = (
-    _show_results,
-    _show_curves,
-    _show_noise,
-    _show_data,
-    Panel(attention_contrast, "contrast", "Does attention keep to modules?"),
-    _show_region_weights,
-)
+# By tab: parts of a model's card, and what is shown of all models.
+_CARD: Mapping[str, Sequence[Callable[[View, InstalledModel], None]]] = {
+    "results": (_show_results, _show_curves),
+    "noise": (_show_noise,),
+    "attention": (Panel(attention_contrast, "contrast", "Does attention keep to modules?"), _show_region_weights),
+    "data": (_show_data, _show_limits_and_making),
+}
+_OF_ALL = {"all": _show_all, "paper": _show_benchmark}
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

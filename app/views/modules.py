@@ -17,8 +17,8 @@ from biobgt.results.studies import abide_groups, study_modules
 from session.view import PageOptions, View, brain_kind, choose, current_view
 from views.page_map import PAGES
 from views.shared import widgets
-from views.shared.figures import Panel, show, show_in_brain, show_no_places
-from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown
+from views.shared.figures import show, show_in_brain, show_no_places
+from views.shared.widgets import escape_markdown, heading, in_one_line, input_errors_shown
 
 _GLASS_MM = 140.0
 _NULL_GRAPHS, _SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOptions.null_graphs
@@ -27,36 +27,34 @@ _NULL_GRAPHS, _SMALL_WORLD_GRAPHS = NullGraphOptions.null_graphs, SmallWorldOpti
 def _show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Modules", help=explained("louvain", "resolution", "modularity", "consensus"))
-    st.markdown(
+    about = (
         "Louvain modules are groups of regions that are more strongly connected among themselves than expected by "
         "chance. Their number depends on the resolution, and they differ from run to run."
     )
-    widgets.ask_in_row(NamedModuleOptions, "resolution", "consensus", "runs", "seed", cohort=view.cohort)
-    with widgets.in_a_row():
+    terms = ("louvain", "resolution", "modularity", "consensus")
+    widgets.open_page("modules", about, *terms, simulated=view.subject.simulated)
+    with widgets.controls():
+        widgets.ask(PageOptions, "module_tab", cohort=view.cohort)
+        widgets.ask(NamedModuleOptions, "resolution", "consensus", "runs", "seed", cohort=view.cohort)
         if view.atlas.labels:
             widgets.ask(NamedModuleOptions, "labelling", cohort=view.cohort)
         widgets.ask(NamedModuleOptions, "signed", cohort=view.cohort, disabled=view.settings.sign != "signed")
-    options = view.options(NamedModuleOptions)
     with input_errors_shown():
-        caption(_sign_note(view, options, has_negative=view.measured.modules(options).partition.signed))
-        _show_brain(view)
-        Panel(figures.module_heatmap, "modules")(view)
-        _show_agreement(view)
-        sweep = st.container()
-        _show_measures(view, options)
-        _show_roles(view)
-        heading("Compared with chance", simulated=view.subject.simulated, terms=("null-graph",))
-        st.markdown("Even random graphs have modules and short paths, so this graph is compared with null graphs.")
-        for show_test in (_test_modularity, _measure_small_world):
-            with input_errors_shown():
-                show_test(view)
-        label = "Compare the modules of two groups"
-        st.page_link(PAGES["compare"].script, label=label, icon=":material/arrow_forward:")
-        # What may take long comes last, for the rest can be read meanwhile. None of it is a fragment of the page: those
-        # wait for each other, and a click would not stop them.
-        with sweep:
-            _show_sweep(view)
+        _TABS[view.options(PageOptions).module_tab](view)
+
+
+def _show_modules(view: View) -> None:
+    """Show the modules in the brain and in the matrix, and what negative weights did to them."""
+    options = view.options(NamedModuleOptions)
+    with widgets.columns("modules"):
+        with st.container(), input_errors_shown():
+            _show_brain(view)
+        with st.container(), input_errors_shown():
+            show(view, figures.module_heatmap, options, key="modules")
+    note = _sign_note(view, options, has_negative=view.measured.modules(options).partition.signed)
+    in_one_line(note, key="sign_note")
+    label = "Compare the modules of two groups"
+    st.page_link(PAGES["compare"].script, label=label, icon=":material/arrow_forward:")
 
 
 def _sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) -> str:
@@ -75,7 +73,6 @@ def _sign_note(view: View, options: NamedModuleOptions, *, has_negative: bool) -
 
 def _show_brain(view: View) -> None:
     """Show the subject's modules in the brain, with the strongest connections within modules."""
-    heading("In the brain", simulated=view.subject.simulated)
     if view.atlas.coordinates is None:
         show_no_places()
         return
@@ -89,7 +86,7 @@ def _show_brain(view: View) -> None:
 def _show_agreement(view: View) -> None:
     """Show how far modules and functional labels agree: as a flow diagram, and in numbers for every labelling."""
     options, atlas = view.options(NamedModuleOptions), view.atlas
-    heading("Compared with functional networks", simulated=view.subject.simulated, terms=("ami",))
+    heading("Compared with functional networks", "ami")
     if not atlas.labels:
         st.info("This atlas has no functional labels, so there is nothing to compare the modules with.")
         return
@@ -114,14 +111,16 @@ def _show_agreement(view: View) -> None:
     alt = "Agreement of the modules with each set of functional labels"
     widgets.show_table(rows, key="agreement", formats=dict.fromkeys([*measures, share], "%.3f"), alt=alt)
     defined = cited(" ".join(measure.definition for measure in measures.values()))
-    caption(f"{defined} The maximum of {vi} is log2 of the number of regions compared.")
+    full = f"{defined} The maximum of {vi} is log2 of the number of regions compared."
+    in_one_line(
+        full, key="agreement", line=f"Identical divisions have AMI and ARI 1 and {vi} 0; chance has AMI and ARI 0."
+    )
 
 
 def _show_sweep(view: View) -> None:
     """Show how modules change with the resolution, when asked to; it is worked out step by step."""
     measured, options = view.measured, view.options(figures.resolution_sweep.takes, resolutions=RESOLUTIONS)
-    heading("Across resolutions", simulated=view.subject.simulated)
-
+    heading("Across resolutions")
     done = tuple(value for value in RESOLUTIONS if measured.is_kept(Measured.resolution_step, options, value))
     whole = widgets.measure_all(
         Measured.resolution_step,
@@ -139,9 +138,9 @@ def _show_sweep(view: View) -> None:
         )
 
 
-def _show_measures(view: View, options: NamedModuleOptions) -> None:
-    # The badge would be taken for one of the real groups: the subject's own column says that it is simulated.
-    heading("Compared with real groups", terms=("system-segregation",))
+def _show_measures(view: View) -> None:
+    options = view.options(NamedModuleOptions)
+    heading("Compared with real groups", "system-segregation")
     study = study_modules(view.settings, options, view.atlas, subject=view.subject, kind=view.measured.kind)
     own = view.measured.modules(options).measures
     shown = {name: about for name, about in known.measure_columns(view.atlas.labels).items() if about[0].shown}
@@ -171,7 +170,7 @@ def _show_measures(view: View, options: NamedModuleOptions) -> None:
         )
     defined = cited(" ".join(dict.fromkeys(measure.definition for measure, _ in shown.values())))
     whose = "Segregation is that of the Louvain modules, not of the functional networks."
-    caption(f"{study.note} {defined} {whose}")
+    in_one_line(f"{study.note} {defined} {whose}", key="measures")
 
 
 def _spread(study: pd.DataFrame, group: str, name: str, *, counts: bool) -> str:
@@ -184,13 +183,13 @@ def _spread(study: pd.DataFrame, group: str, name: str, *, counts: bool) -> str:
 
 def _show_roles(view: View) -> None:
     """Show the cartography of regions, and its table."""
-    heading(figures.role_map.name, simulated=view.subject.simulated, terms=("participation", "within-module-z"))
+    heading(figures.role_map.name, "participation", "within-module-z")
     options = view.options(NamedModuleOptions)
     show(view, figures.role_map, options, key="roles")
     measures = {key: measure.short for key, measure in known.REGION_MEASURES.items()}
     columns = {"region": "Region", "module": "Module", **measures, "role_name": "Role"}
     widgets.show_table(
-        view.measured.modules(options).roles[list(columns)].rename(columns=columns),
+        widgets.pinned_first(view.measured.modules(options).roles, "region")[list(columns)].rename(columns=columns),
         key="role_table",
         formats=dict.fromkeys(measures.values(), "%.2f"),
         hide_index=None,
@@ -199,6 +198,17 @@ def _show_roles(view: View) -> None:
 
 
 # Is it more than chance? Modularity and small-worldness against null graphs, when asked for.
+
+
+def _show_chance(view: View) -> None:
+    """Show how modules change with the resolution, and whether they are more than chance makes."""
+    _show_sweep(view)
+    about = "Even random graphs have modules and short paths, so this graph is compared with null graphs."
+    heading("Compared with chance", "null-graph", about=about)
+    with widgets.columns("chance"):
+        for show_test in (_test_modularity, _measure_small_world):
+            with st.container(), input_errors_shown():
+                show_test(view)
 
 
 def _test_modularity(view: View) -> None:
@@ -231,6 +241,15 @@ def _measure_small_world(view: View) -> None:
         found = figures.pooled_small_world(measured, options)
         widgets.show_numbers({"Small-world σ": signed(found.sigma), "Small-world ω": signed(found.omega)})
         show(view, figures.small_worldness, options)
+
+
+_TABS = {
+    "modules": _show_modules,
+    "networks": _show_agreement,
+    "roles": _show_roles,
+    "groups": _show_measures,
+    "chance": _show_chance,
+}
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -21,7 +21,7 @@ from biobgt.training.tables import CohortResults
 from session.cohorts import OWN
 from session.view import View, current_view
 from views.shared import widgets
-from views.shared.figures import SIDE_BY_SIDE, show, show_beside
+from views.shared.figures import show, show_beside
 from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 
 _NO_PREDICTION = "no prediction"
@@ -30,12 +30,13 @@ _NO_PREDICTION = "no prediction"
 def _show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Predict", help=widgets.explained("calibration", "out-of-fold"))
+    model = view.chosen_model
+    simulated = view.cohort.simulated or (model is not None and model.simulated)
+    widgets.open_page("predict", "", "calibration", "out-of-fold", simulated=simulated)
     st.warning(f"**{NOT_A_DIAGNOSIS}**", icon=":material/medical_information:")
     if not installed_models():
         widgets.no_models()
         return
-    model = view.chosen_model
     if model is None:
         atlases = sorted({model.atlas.title for model in installed_models().values()})
         said = (
@@ -55,7 +56,7 @@ def _show_page() -> None:
             f"Its encoder and attention were trained on all cohorts of {network.name}."
         )
         st.markdown(escape_markdown(said))
-    heading(escape_markdown(f"Model {model.name}"), simulated=model.simulated)
+    heading(escape_markdown(f"Model {model.name}"))
     widgets.show_headline(model.card)
     if not view.cohort.atlas_is_sure:
         widgets.ask_to_confirm_atlas(view.cohort, key="confirm_atlas_predict")
@@ -72,7 +73,7 @@ def _show_page() -> None:
 def _heading(text: str, model: InstalledModel, *, simulated: bool) -> None:
     """A section's title; what a simulated model says of real subjects is marked too, and not for simulated subjects."""
     by = ", by a model of simulated patients" if model.simulated and not simulated else ""
-    heading(escape_markdown(f"{text}{by}"), simulated=simulated or model.simulated)
+    heading(escape_markdown(f"{text}{by}"))
 
 
 def _show_subject(view: View, model: InstalledModel) -> None:
@@ -173,17 +174,17 @@ def _show_results(view: View, model: InstalledModel) -> None:
     if not found.is_enough:
         caption(f"{figures.too_few_words(view.cohort, model)} Groups are set on the page Subjects.")
         return
-    heading("How well the model does in this cohort", simulated=view.cohort.simulated or model.simulated)
+    heading("How well the model does in this cohort")
     asked = ChosenModelOptions(model=model.name, model_sha256=model.sha256)
     show_beside(view, (figures.cohort_roc, asked, ""), (figures.cohort_reliability, asked, ""))
     groups = tuple((subject.id, subject.group) for subject in view.cohort)
     key = Key("results_beside_card", (model.identity, groups), "Comparing with the card…", 8)
     table = view.measured.keep(key, lambda: found.table(model.card))
     confusion = found.confusion.rename(columns=lambda group: f"Most probable: {group}").rename_axis("Group")
-    with st.container(horizontal=True):
-        with st.container(width=SIDE_BY_SIDE):
+    with widgets.columns("results"):
+        with st.container():
             st.table(table, hide_index=True, alt="Metrics of this cohort and of the model's card")
-        with st.container(width=SIDE_BY_SIDE):
+        with st.container():
             st.table(confusion, alt="Subjects of each group by their most probable group")
     left_out = found.n_left_out and counted(found.n_left_out, "subject")
     out = f" Left out: {left_out} without a prediction or a group that the model knows." if left_out else ""

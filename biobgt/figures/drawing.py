@@ -776,7 +776,7 @@ class Drawing:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "caption", cited(self.caption))
-        object.__setattr__(self, "line", _one_line(cited(self.line or self.caption)))
+        object.__setattr__(self, "line", one_line(cited(self.line or self.caption)))
 
     def for_paper(self, style: "PaperStyle") -> "Drawing":
         """What paper shows."""
@@ -808,7 +808,7 @@ def of_subject(subject: "Subject", said: str, **about: Any) -> Drawing:
     return Drawing(caption=caption, simulated=subject.simulated, **{"line": capitalised(said), **about})
 
 
-def _one_line(said: str) -> str:
+def one_line(said: str) -> str:
     """The first sentence or, of one with too many words, the parts of it that are whole and fit."""
     sentence = re.split(r"(?<=[^.\d])\. ", said, maxsplit=1)[0].rstrip(".")
     parts = re.split(r"(?=[;:,] | \()", sentence)

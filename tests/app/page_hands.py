@@ -30,6 +30,12 @@ def press(page: AppTest, label: str) -> AppTest:
     return page.run()
 
 
+def turn_to(page: AppTest, tab: str) -> AppTest:
+    """Choose a tab of the page."""
+    (tabs,) = (control for control in page.segmented_control if control.key.endswith("_tab"))
+    return tabs.select(tab).run()
+
+
 def visit(page: AppTest, *names: str) -> AppTest:
     """Go from page to page."""
     for name in names:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from page_contents import address_of, array, badges, captions, figure, heatmaps, in_atlas_order, table_with, words
+from page_hands import turn_to
 
 from biobgt.base.wording import percent
 from biobgt.data.atlas import load_atlas
@@ -18,8 +19,6 @@ from biobgt.model.attention import (
 from biobgt.model.pretrained import load_groups, load_pretrained
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import _seal_card
-from session.cohorts import OWN
-from session.view import LoadedCohort
 
 pytestmark = pytest.mark.usefixtures("models")
 
@@ -50,25 +49,24 @@ def test_one_selector_says_whose_attention_all_tabs_show(open_page) -> None:
     assert address_of(page)["model"] == "adsim-aal90", "the address keeps it"
     assert len(heatmaps(figure(page, "attention_adsim-aal90"))) == 3
     assert figure(page, "attention_adsim-aal90")["layout"]["title"]["text"].endswith("simulated")
-    assert badges(page.main) >= 2
+    assert badges(page) == 1
     assert not [one for one in page.get("plotly_chart") if "abide-cc200" in one.proto.id]
+    turn_to(page, "subject")
     assert "Model adsim-aal90 was trained on AAL-90" in words(page.info), "the tab of the subject follows, too"
-    assert "Other networks" not in [tab.label for tab in page.main.tabs], "measured beside abide-cc200 alone"
+    assert "Other networks" not in tabs(page), "measured beside abide-cc200 alone"
 
 
 def test_the_page_says_what_attention_is_made_of_and_what_it_does(open_page, groups) -> None:
     page = open_page("attention")
-    text = words(page.markdown)
-    assert "learns whom to look at" not in text
-    assert "They do not explain why a subject is assigned to a group" in text
-    assert CardText({}).ablation in text  # the tiny models' cards were never completed
+    assert "They do not explain why a subject is assigned to a group" in page.title[0].help
+    assert CardText({}).ablation in captions(page)  # the tiny models' cards were never completed
     labels = functional_labels(load_atlas("cc200"), next(iter(load_atlas("cc200").labels)))
     found = {
         group: beside_connectivity(select_attention(groups.attention[group]), groups.connectivity[group], labels)
         for group in ("NC", "ASD")
     }
     assert _connectivity_words(found) in captions(page)
-    assert CardText({}).ablation in words(open_page("models").markdown)
+    assert CardText({}).ablation in words(open_page("models", model_tab="data").markdown)
 
 
 def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(open_page, groups, folder) -> None:
@@ -85,7 +83,7 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
     pd.concat([table, without]).to_csv(tests, index=False)
     _seal_card(folder / "abide-cc200")  # as if it were trained anew, so that it is read anew
     try:
-        page = open_page("attention")
+        page = open_page("attention", attention_tab="difference")
         shown = figure(page, "attention_difference")
     finally:
         tests.write_text(before, encoding="utf-8")
@@ -114,7 +112,7 @@ def test_difference_frames_the_blocks_that_pass_and_says_what_was_adjusted_for(o
 
 
 def test_patient_groups_are_compared_with_each_other_either_way(open_page) -> None:
-    page = open_page("attention", cohort="ad")
+    page = open_page("attention", cohort="ad", attention_tab="difference")
     page.selectbox(key="attention_first_group").select("AD").run()
     page.selectbox(key="attention_second_group").select("MCI").run()
     rows = load_groups("adsim-aal90").tests
@@ -123,14 +121,15 @@ def test_patient_groups_are_compared_with_each_other_either_way(open_page) -> No
     at = list(shown["y"]).index("default"), list(shown["x"]).index("occipital")
     assert array(shown["z"])[at] == pytest.approx(-rows.loc["default → occipital", "d"])
     assert "among 3 AD, 3 MCI" in captions(page)
-    assert "AD against MCI: d =" in captions(page)
+    assert "AD against MCI: d =" in captions(turn_to(page, "contrast"))
 
 
 def test_contrast_and_attention_received_are_the_folders(look_at, groups) -> None:
-    page = look_at("attention")
+    page = look_at("attention", attention_tab="contrast")
     traces = figure(page, "contrast")["data"]
     np.testing.assert_allclose(array(traces[0]["y"]), groups.contrast["NC"].ravel(), rtol=1e-6)
     assert array(traces[3]["y"])[0] == pytest.approx(float(groups.contrast["ASD"].mean()), rel=1e-6)
+    page = look_at("attention", attention_tab="brain")
     nodes = next(trace for trace in figure(page, "received")["data"] if trace.get("name") == "regions")
     expected = attention_received(select_attention(groups.attention["NC"]))
     np.testing.assert_allclose(array(nodes["marker"]["color"]), expected, rtol=1e-5)
@@ -138,7 +137,7 @@ def test_contrast_and_attention_received_are_the_folders(look_at, groups) -> Non
 
 
 def test_own_subject_stands_beside_its_group(open_page, groups) -> None:
-    page = in_atlas_order(open_page("attention", subject="sim-ASD-001"))
+    page = in_atlas_order(open_page("attention", subject="sim-ASD-001", attention_tab="subject"))
     page.toggle(key="own_attention").set_value(True).run()
     own, beside = heatmaps(figure(page, "own_attention_map"))
     subject = demo_cohort("asd")["sim-ASD-001"]
@@ -149,21 +148,26 @@ def test_own_subject_stands_beside_its_group(open_page, groups) -> None:
 
 def test_subject_on_another_atlas_gets_a_sentence(open_page) -> None:
     for page in ("attention", "predict"):
-        shown = open_page(page, cohort="ad", model="abide-cc200")
+        shown = open_page(page, cohort="ad", model="abide-cc200", attention_tab="subject")
         assert "Model abide-cc200 was trained on Craddock CC200 with 200 regions" in words(shown.info)
         assert "AAL-90 (cerebrum) with 90" in words(shown.info)
 
 
 def tabs(page) -> list[str]:
-    """Those that every model has."""
-    return [tab.label for tab in page.main.tabs if tab.label not in ("People", "Other networks")]
+    """What there is to choose from."""
+    return page.segmented_control(key="attention_tab").options
 
 
-def test_attention_has_its_sections_in_tabs_and_ones_own_subject_first(open_page, models) -> None:
+def test_a_tab_is_part_of_the_address_and_only_it_is_drawn(open_page) -> None:
     page = open_page("attention")
-    groups = ["Groups side by side", "Difference", "Within modules", "In the brain"]
-    assert tabs(page) == [*groups, "One subject"]
-    page.session_state["own_cohort"] = LoadedCohort(OWN, demo_cohort("asd", n_per_group=1))
-    page.session_state["next_cohort"] = OWN
-    page.run()
-    assert tabs(page) == ["Your subject", *groups]
+    assert [tab for tab in tabs(page) if tab not in ("People", "Other networks")] == [
+        *("Groups", "Difference", "Within modules", "In the brain", "One subject")
+    ]
+    assert "attention_tab" not in address_of(page)
+    turn_to(page, "contrast")
+    assert address_of(page)["attention_tab"] == "contrast"
+    (only,) = page.get("plotly_chart")
+    assert only.proto.id.endswith("-contrast")
+    other = open_page("attention", attention_tab="disorders")  # of a network with several cohorts
+    assert "attention_tab 'disorders' is not available here" in words(other.warning)
+    assert figure(other, "attention_abide-cc200")

@@ -64,7 +64,7 @@ def test_demo_is_compared_at_once_and_badged(open_compare, cohort):
     found = drawn(page)
     assert len(found) == len(expected) == 15  # AAL-90 has five networks
     np.testing.assert_allclose([found[name] for name in expected.index], expected["d"])
-    assert badges(page.main) == 2
+    assert badges(page) == 1
     assert metrics(page) == {"People of NC": "20", "People of AD": "20", "Residual degrees of freedom": "38"}
     assert "not ruled out: motion, age, sex and site" in captions(page)
     table = page.dataframe[0].value

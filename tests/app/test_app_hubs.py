@@ -17,7 +17,7 @@ from page_contents import (
     traces,
     words,
 )
-from page_hands import abide_file, bring, press, visit
+from page_hands import abide_file, bring, press, turn_to, visit
 from streamlit.testing.v1 import AppTest
 
 from biobgt import ConnectomeSettings, InputError
@@ -40,10 +40,11 @@ from views.page_map import PAGES
 from views.shared import figures
 
 CURVES = {"NE": "node_entanglement", "NEff": "node_efficiency", "FC strength": "fc_strength"}
-FIGURES = (
-    *("hub_curves", "ne_node_efficiency", "ne_fc_strength", "gamma_sweep", "hub_brain"),
-    *("why_before", "why_after", "why_spectra", "why_entropy"),
-)
+FIGURES = {
+    "regions": ("hub_brain", "hub_curves"),
+    "agreement": ("ne_node_efficiency", "ne_fc_strength", "gamma_sweep"),
+    "region": ("why_before", "why_after", "why_spectra", "why_entropy"),
+}
 SUBJECT = "sim-NC-001"
 REGION = "Precuneus_L"
 
@@ -61,8 +62,16 @@ def hubs_of(cohort, subject, settings=None, **options):
 
 
 def hub_table(page):
-    """The table of all regions, which is the last on the page."""
-    return page.dataframe[-1].value
+    """The table of all regions, which is the first of its tab."""
+    return turn_to(page, "table").dataframe[0].value
+
+
+def every_figure(page):
+    """All figures of all tabs, by their keys."""
+    shown = {}
+    for tab, keys in FIGURES.items():
+        shown |= {key: figure(turn_to(page, tab), key) for key in keys}
+    return shown
 
 
 def test_gammas_are_even_steps_with_the_default_among_them():
@@ -82,6 +91,7 @@ def test_curves_scatter_sweep_and_table_are_what_the_command_line_computes(open_
         assert tuple(drawn[name]["x"]) == cohort.atlas.regions
     assert list(drawn["hubs by NE"]["x"]) == list(table.loc[table["node_entanglement_hub"], "region"])
     gamma = options.get("gamma", 0.5)
+    turn_to(page, "agreement")
     for short, measure in list(CURVES.items())[1:]:
         reference = HUB_MEASURES[measure].title
         points = figure(page, f"ne_{measure}")["data"]
@@ -107,11 +117,13 @@ def test_any_gamma_is_read_from_spectra_computed_once(open_page, cohort, count):
     for gamma in (0.5, 0.1, 10.0):
         page.select_slider(key="gamma").set_value(gamma).run()
         curves.append(array(traces(page, "hub_curves")["NE"]["y"]))
+        sweep = traces(turn_to(page, "agreement"), "gamma_sweep")
+        turn_to(page, "regions")
         own = len(measured)
         expected = hubs_of(cohort, "sim-NC-001", gamma=gamma)[0]
         del measured[own:]  # those of the table that is expected are not the page's
         np.testing.assert_allclose(curves[-1], expected["node_entanglement_z"], atol=1e-9)
-        assert array(traces(page, "gamma_sweep")[f"γ = {gamma:g}"]["x"]).tolist() == [gamma, gamma]
+        assert array(sweep[f"γ = {gamma:g}"]["x"]).tolist() == [gamma, gamma]
     assert not np.allclose(curves[0], curves[2], atol=0.1)
     page.segmented_control(key="hub_rule").select("sd").run()
     visit(page, "home", "hubs")
@@ -131,20 +143,21 @@ def test_choices_survive_a_round_through_the_pages_and_are_in_the_link(open_page
     page.segmented_control(key="curve_scale").select("rank")
     page.selectbox(key="curve_order").select("by NE")
     page.multiselect(key="measures").set_value(["node_entanglement", "node_efficiency", "fc_strength", "degree"]).run()
-    before = {key: figure(page, key) for key in (*FIGURES, "ne_degree")}
+    before = every_figure(page)
+    assert figure(turn_to(page, "agreement"), "ne_degree")
     address = address_of(page)
     assert (address["gamma"], address["perturbation"], address["hub_rule"]) == ("2.5", "remove", "sd")
     for name in ("home", "subjects", "hubs"):
         page.switch_page(PAGES[name].script).run()
         assert address_of(page)["gamma"] == "2.5"
-    assert {key: figure(page, key) for key in before} == before
+    assert address_of(page)["hub_tab"] == "agreement", "where one was"
+    assert every_figure(page) == before
     assert "degree" in hub_table(page).columns
     assert address["measures"] == "node_entanglement,node_efficiency,fc_strength,degree"
     shared = open_page("hubs", **address)
     assert not shared.warning
     assert "degree" in hub_table(shared).columns
-    for key in (*FIGURES, "ne_degree"):
-        assert figure(shared, key) == before[key]
+    assert every_figure(shared) == before
 
 
 @pytest.mark.parametrize(
@@ -156,7 +169,7 @@ def test_choices_survive_a_round_through_the_pages_and_are_in_the_link(open_page
     ],
 )
 def test_caption_says_which_study_lies_behind(open_page, parameters, sentence, study_shown):
-    page = open_page("hubs", **parameters)
+    page = open_page("hubs", hub_tab="agreement", **parameters)
     assert sentence in captions(page)
     assert ("NEff, ABIDE mean ± SD" in traces(page, "gamma_sweep")) == study_shown
 
@@ -173,7 +186,7 @@ def test_graph_without_hubs_is_refused_with_the_librarys_sentence(open_page, gra
     page.segmented_control(key="sign").select("absolute")
     page.slider(key="absolute_level").set_value(0.3).run()
     assert_no_error(page)
-    assert len(page.get("plotly_chart")) == len(FIGURES)
+    assert every_figure(page)
 
 
 def test_fc_strength_is_of_the_correlations_whatever_the_estimator(open_page, cohort):
@@ -182,10 +195,10 @@ def test_fc_strength_is_of_the_correlations_whatever_the_estimator(open_page, co
     np.testing.assert_allclose(array(traces(page, "hub_curves")["FC strength"]["y"]), table["fc_strength_z"])
 
 
-def test_page_opens_on_the_brain_then_the_curves_by_network_then_agreement(look_at, cohort):
+def test_page_opens_on_the_brain_and_the_curves_by_network(look_at, cohort):
     page = look_at("hubs", cohort="ad")
     keys = [chart.proto.id.rpartition("-")[2] for chart in page.get("plotly_chart")]
-    assert keys[:4] == ["hub_brain", "hub_curves", "ne_node_efficiency", "ne_fc_strength"]
+    assert keys == ["hub_brain", "hub_curves"]
     shown = figure(page, "hub_curves")
     networks = next(iter(cohort.atlas.labels.values()))
     labels = [networks[region] or "unlabelled" for region in array(traces(page, "hub_curves")["NE"]["customdata"])]
@@ -203,8 +216,10 @@ def test_page_without_measures_says_so(open_page, may_fail):
     assert_no_error(page)
     assert "hubs by degree" in traces(page, "hub_curves")
     assert not hub_table(page).isna().any().any()
+    turn_to(page, "regions")
     page.multiselect(key="measures").set_value(["node_entanglement"]).run()
     assert figure(page, "hub_curves")["data"]
+    turn_to(page, "agreement")
     assert "diffusion times does NE agree" not in words(page.subheader), "NE alone is compared with nothing"
 
 
@@ -261,7 +276,8 @@ def count_pictures(monkeypatch):
 
     def draw(figure, options, measured, width_mm):
         drawn.append((figure.key, measured.subject.id, options.gamma))
-        return DOT, figure(measured, options).for_paper(PaperStyle()).caption
+        shown = figure(measured, options).for_paper(PaperStyle())
+        return DOT, shown.line, shown.caption
 
     monkeypatch.setattr(figures, "_draw_picture", draw)
     yield drawn
@@ -410,7 +426,7 @@ def few_nulls(monkeypatch):
 
 
 def test_partial_correlation_is_said_at_once_and_null_graphs_when_asked_for(open_page, few_nulls):
-    page = open_page("hubs", cohort="ad", subject=SUBJECT)
+    page = open_page("hubs", cohort="ad", subject=SUBJECT, hub_tab="agreement")
     cohort = demo_cohort("ad")
     graph = brain_graph(cohort[SUBJECT], cohort.atlas)
     own = graph_agreement(graph, (0.5,))
@@ -435,30 +451,31 @@ def test_partial_correlation_is_said_at_once_and_null_graphs_when_asked_for(open
 def test_near_zero_mean_connectivity_is_said_and_study_reliability_shows_where_it_applies(open_page):
     page = open_page("hubs", cohort="asd")
     said = "FC strength has little left to compare NE with"
-    assert said in words(page.info)
-    assert "below 0.056" in words(page.info)
-    assert captions(page).count(said) == 3  # curves, scatter, sweep
+    assert "below 0.056" in captions(page)
+    assert said in captions(page)
+    assert captions(turn_to(page, "agreement")).count(said) == 2  # scatter, sweep
+    turn_to(page, "table")
     shown = table_with(page, "ABIDE ICC")
     assert list(shown["Measure"]) == [measure.title for measure in HUB_MEASURES.values()]
     values = shown.set_index("Measure")["ABIDE"]
     assert values["node entanglement"] < values["node efficiency"]
-    assert "Split-half reliability of a whole recording, ABIDE:" in page.dataframe[-1].proto.columns
+    assert "Split-half reliability of a whole recording, ABIDE:" in page.dataframe[0].proto.columns
     for parameters in ({"cohort": "ad"}, {"cohort": "asd", "level": "0.2"}):
-        other = open_page("hubs", **parameters)
+        other = open_page("hubs", hub_tab="table", **parameters)
         assert "Reliability was not measured for graphs like these" in captions(other)
         assert table_with(other, "ABIDE ICC") is None
-        assert "Split-half reliability" not in other.dataframe[-1].proto.columns
-    at_other_gamma = open_page("hubs", cohort="asd", gamma="2")
+        assert "Split-half reliability" not in other.dataframe[0].proto.columns
+    at_other_gamma = open_page("hubs", cohort="asd", gamma="2", hub_tab="table")
     assert np.isnan(table_with(at_other_gamma, "ABIDE ICC")["ABIDE"][0])
     assert "NE was measured at γ = 0.1, 0.5, 1, 3, 10, 30 only." in captions(at_other_gamma)
 
 
 def test_the_hub_table_spells_the_papers_out_and_own_halves_are_those_of_the_command_line(open_page):
-    page = open_page("hubs", cohort="ad", subject=SUBJECT)
+    page = open_page("hubs", cohort="ad", subject=SUBJECT, hub_tab="table")
     columns = list(table_with(page, "node_entanglement").columns)
     assert columns[:2] == ["region", "node_entanglement"]
     assert columns.index("paper") > columns.index("fc_strength_hub"), "measures come before networks"
-    configured = json.loads(page.dataframe[-1].proto.columns)
+    configured = json.loads(page.dataframe[0].proto.columns)
     assert "CC: cognition control" in configured["paper"]["help"]
     assert configured["yeo7"]["help"] == "Yeo's 7 networks"
     press(page, "two halves of this recording")
@@ -467,7 +484,7 @@ def test_the_hub_table_spells_the_papers_out_and_own_halves_are_those_of_the_com
     shown = table_with(page, "This subject")
     np.testing.assert_allclose(shown["This subject"], expected["whole"])
     np.testing.assert_allclose(shown["Its hubs"], expected["overlap"])
-    assert f"the reliability of this recording is {expected['whole'][0]:.2f} for NE" in words(page.markdown)
+    assert f"the reliability of this recording is {expected['whole'][0]:.2f} for NE" in captions(page)
 
 
 def story_of(cohort, region, *, perturbation="control", gamma=0.5):
@@ -477,14 +494,15 @@ def story_of(cohort, region, *, perturbation="control", gamma=0.5):
 
 
 def picked(page: AppTest) -> str:
-    (line,) = (line for line in words(page.markdown).splitlines() if "Selected:" in line)
-    return line.split("**")[1]
+    """The region that is explained."""
+    turn_to(page, "region")
+    return figure(page, "why_before")["data"][-1]["hovertext"][0].split("<br>")[0]
 
 
 @pytest.mark.parametrize("options", [{}, {"perturbation": "remove", "gamma": 3.0}])
 def test_story_is_the_librarys_and_so_is_its_export(open_page, cohort, options):
     parameters = {name: f"{value:g}" if name == "gamma" else value for name, value in options.items()}
-    page = open_page("hubs", cohort="ad", region=REGION, **parameters)
+    page = open_page("hubs", cohort="ad", region=REGION, hub_tab="region", **parameters)
     story = story_of(cohort, REGION, **options)
     for sentence in story_sentences(story):
         assert sentence in words(page.markdown)
@@ -526,13 +544,16 @@ def test_story_is_the_librarys_and_so_is_its_export(open_page, cohort, options):
 
 def test_strongest_hub_is_asked_about_until_another_is_picked(open_page):
     page = open_page("hubs", cohort="ad")
-    strongest = page.dataframe[-1].value.iloc[0]["region"]
+    strongest = hub_table(page).iloc[0]["region"]
     assert picked(page) == strongest
     assert "region" not in page.query_params
     page.selectbox(key="region").select(REGION).run()
     assert picked(page) == REGION
-    for key in ("hub_curves", "ne_node_efficiency", "ne_fc_strength"):
-        assert REGION in [trace.get("name") for trace in figure(page, key)["data"]]
+    for key, shown in every_figure(page).items():
+        if key in ("hub_curves", "ne_node_efficiency", "ne_fc_strength"):
+            assert REGION in [trace.get("name") for trace in shown["data"]]
+    assert hub_table(page).iloc[0]["region"] == REGION, "its row comes first"
+    turn_to(page, "region")
     address = address_of(page)
     assert address["region"] == REGION
     page.select_slider(key="gamma").set_value(3.0).run()
@@ -551,19 +572,20 @@ def test_region_of_another_atlas_makes_way_for_the_strongest(open_page):
     page = open_page("hubs", cohort="ad", region=REGION)
     page.selectbox(key="cohort").select("asd").run()
     assert picked(page) == picked(unknown)
-    assert picked(page) == page.dataframe[-1].value.iloc[0]["region"]
+    assert picked(page) == hub_table(page).iloc[0]["region"]
     assert "region" not in page.query_params
 
 
 def test_region_without_connections_has_a_story_too(open_page):
-    page = open_page("hubs", cohort="ad", level="0.85", region="Precentral_L")
+    page = open_page("hubs", cohort="ad", level="0.85", region="Precentral_L", hub_tab="region")
     assert "has no neighbours" in words(page.markdown)
     assert "nan" not in words(page.markdown)
 
 
 def test_figures_can_be_enlarged(open_page):
     page = open_page("hubs", cohort="ad")
-    for key in ("hub_curves", "gamma_sweep", "why_spectra"):
+    for tab, key in {"regions": "hub_curves", "agreement": "gamma_sweep", "region": "why_spectra"}.items():
+        turn_to(page, tab)
         small = figure(page, key)
         page.button(key=f"{key}_enlarge").click().run()
         large = figure(page, f"{key}_large")

@@ -10,7 +10,7 @@ import streamlit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_contents import address_of, as_shown, figure
-from page_hands import visit
+from page_hands import turn_to, visit
 
 from biobgt import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
@@ -198,10 +198,10 @@ def test_attention_without_a_chosen_model_is_that_of_the_model_that_fits(cohort,
 
 
 def test_group_of_the_network_that_is_chosen_on_the_page_is_in_its_link(open_page):
-    first = open_page("attention", cohort="ad", model=NETWORK)
+    first = open_page("attention", cohort="ad", model=NETWORK, attention_tab="brain")
     first.selectbox(key="received_group").select("ADHD").run()
     assert address_of(first)["received_group"] == "ADHD"
-    second = open_page("attention", cohort="ad", model=NETWORK, received_group="ADHD")
+    second = open_page("attention", cohort="ad", model=NETWORK, received_group="ADHD", attention_tab="brain")
     assert not second.warning
     assert figure(second, "received") == figure(first, "received")
 
@@ -251,15 +251,16 @@ def test_shared_link_opens_the_same_view_and_grows_no_longer_than_it_must(open_p
 
 
 def test_link_opens_the_same_maps_of_attention(open_page):
-    first = open_page("attention", cohort="ad", model="adsim-aal90")
+    first = open_page("attention", cohort="ad", model="adsim-aal90", attention_tab="brain")
     plain = figure(first, "received")
     first.selectbox(key="attention_layer").select(1)
-    first.selectbox(key="attention_second_group").select("AD")
     first.segmented_control(key="received_group").select("MCI").run()
+    turn_to(first, "difference").selectbox(key="attention_second_group").select("AD").run()
     second = open_page("attention", **address_of(first))
     assert not second.warning
-    for key in ("attention_adsim-aal90", "attention_difference", "received"):
-        assert figure(second, key) == figure(first, key)
+    shown = {"difference": "attention_difference", "groups": "attention_adsim-aal90", "brain": "received"}
+    for tab, key in shown.items():
+        assert figure(turn_to(second, tab), key) == figure(turn_to(first, tab), key)
     assert figure(second, "received") != plain
     assert not [one for one in second.get("plotly_chart") if one.proto.id.endswith("attention_abide-cc200")]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page_contents import array, as_shown, captions, figure, heatmaps
+from page_hands import turn_to
 from tiny_models import write_tiny_network
 
 from biobgt.data.simulate import demo_cohort
@@ -41,15 +42,17 @@ def test_attention_opens_on_the_network_cohort_by_cohort_then_controls_then_diso
     tops = [shown["layout"][f"yaxis{i or ''}"]["domain"][1] for i in (0, 2, 3, 4, 5, 6)]
     assert tops[:3] == [1, 1, 1]
     assert max(tops[3:]) < 0.6  # the second cohort stands below the first
-    headings = [text.value for text in page.subheader]
-    places = [next(i for i, text in enumerate(headings) if said in text) for said in ("controls of different", "Each")]
-    assert places == sorted(places)
+    tabs = page.segmented_control(key="attention_tab").options
+    assert tabs.index("Controls") < tabs.index("Disorders")
+    turn_to(page, "controls")
     between = figure(page, "controls_attention_difference")["layout"]["title"]["text"]
     assert between.startswith("NC (CNI-2019) minus NC (ABIDE)")
+    turn_to(page, "disorders")
     assert "alike by that alone" in captions(page)
     page.selectbox(key="disorder").select("AD (CNI-2019)").run()
     beside = figure(page, "attention_difference")["layout"]["title"]["text"]
     assert beside.startswith("AD (CNI-2019) minus NC (CNI-2019)")
+    turn_to(page, "groups")
     order = page.selectbox(key="attention_order").select("atlas").run()
     first = array(heatmaps(figure(order, f"attention_{NETWORK}"))[0]["z"])
     np.testing.assert_allclose(first, 90 * groups.attention[own[0]].mean(axis=(0, 1)), rtol=1e-3)
@@ -62,12 +65,14 @@ def test_median_maps_and_standard_errors_are_a_choice(open_page) -> None:
     first = array(heatmaps(figure(page, f"attention_{NETWORK}"))[0]["z"])
     np.testing.assert_allclose(first, spread.median["NC (ABIDE)"], rtol=1e-4)
     assert "group median attention" in captions(page)
+    turn_to(page, "disorders")
     shown = array(heatmaps(figure(page, "attention_difference"))[0]["z"])
     groups = load_groups(NETWORK)
     means = [90 * groups.attention[name].mean(axis=(0, 1)) for name in ("NC (ABIDE)", "MCI (ABIDE)")]
     error = np.hypot(spread.error["NC (ABIDE)"], spread.error["MCI (ABIDE)"])
     np.testing.assert_allclose(shown, (means[1] - means[0]) / error, rtol=1e-3, atol=1e-3)
     assert "standard error of its difference" in captions(page)
+    turn_to(page, "people")
     dots = [trace for trace in figure(page, "spread")["data"] if trace["type"] == "scatter"]
     np.testing.assert_allclose(array(dots[0]["y"]), spread.people["NC (ABIDE)"][:, 0], rtol=1e-5)
 
@@ -86,6 +91,7 @@ def test_predict_asks_whose_controls_are_meant(open_page) -> None:
 
 
 def test_models_shows_the_card_of_the_readout_that_is_chosen(open_page) -> None:
-    page = open_page("models", model=NETWORK, readout="abide")
-    assert any("Results" in text.value for text in page.subheader)
-    figure(page, "likeness")
+    page = open_page("models", model=NETWORK)
+    assert figure(page, "likeness"), "what its cohorts share"
+    page.selectbox(key="readout").select("abide").run()
+    assert figure(page, "results")

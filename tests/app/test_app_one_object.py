@@ -11,6 +11,7 @@ import pytest
 import streamlit as st
 from new_objects import bundle_of, captions_of, methods_written, numbers_of, run
 from page_contents import array, as_shown, captions, figure
+from page_hands import turn_to
 from tiny_models import PRESET, write_tiny_model
 
 from biobgt.base.options import Options, option
@@ -84,15 +85,16 @@ def test_measure_is_on_the_page_in_its_link_and_in_the_export(open_page, pageran
     page = open_page("hubs", cohort="ad")
     page.multiselect(key="measures").set_value(["node_entanglement", "pagerank"]).run()
     assert page.query_params["measures"] in ("node_entanglement,pagerank", ["node_entanglement,pagerank"])
-    assert "pagerank_rank" in page.dataframe[-1].value.columns
     assert [trace["name"] for trace in figure(page, "hub_curves")["data"]][-1] == "PR"
-    assert "PR, this subject" in [trace.get("name") for trace in figure(page, "gamma_sweep")["data"]]
+    assert "pagerank_rank" in turn_to(page, "table").dataframe[0].value.columns
+    turn_to(page, "region")
     standings = next(table.value for table in page.dataframe if "Measure" in table.value.columns)
     assert PAGERANK.heading in standings["Measure"].tolist()
-    page.toggle(key="group_behind").set_value(True).run()
-    for key in ("ne_pagerank", "hub_curves"):
-        page.button(key=f"{key}_export").click().run()
-    shared = open_page("hubs", cohort="ad", measures="node_entanglement,pagerank")
+    turn_to(page, "agreement").button(key="ne_pagerank_export").click().run()
+    assert "PR, this subject" in [trace.get("name") for trace in figure(page, "gamma_sweep")["data"]]
+    turn_to(page, "regions").toggle(key="group_behind").set_value(True).run()
+    page.button(key="hub_curves_export").click().run()
+    shared = open_page("hubs", cohort="ad", measures="node_entanglement,pagerank", hub_tab="agreement")
     assert not shared.warning
     compared = open_page("compare", cohort="ad", compared="hubs", compared_measure="pagerank")
     assert compared.selectbox(key="compared_measure").value == "pagerank"
@@ -244,7 +246,7 @@ def test_network_is_run_by_the_benchmark_and_stands_in_its_table_figure_and_refe
     capsys.readouterr()
     run(monkeypatch, "benchmark", *asked, "--models", "list")
     assert NETWORK in capsys.readouterr().out
-    page = open_page("models")
+    page = open_page("models", model_tab="paper")
     titles = [as_shown(name) for table in page.table for name in table.value.index]
     assert {TITLE, NETWORK} <= set(titles)
     assert NETWORK in json.dumps(figure(page, "benchmark"))

@@ -81,7 +81,7 @@ def test_one_bad_subject_stops_nobody_and_a_simulated_model_is_marked(page, own,
         "in z, by a model of simulated patients",
         "All subjects, by a model of simulated patients",
     ]
-    assert badges(page.main) == 3
+    assert badges(page) == 1
     written = pd.read_csv(StringIO(files[-1]), keep_default_na=False)
     assert written["note"].str.startswith("Simulated: the model was trained on simulated patients. Research").all()
     assert written["warning"].str.startswith("model trained on simulated patients").tolist() == [False, True, True]

@@ -38,6 +38,25 @@ def choose(page: Page, label: str, option: str, *, typed: str | None = None) -> 
     page.get_by_role("option", name=option, exact=True).click()
 
 
+def turn_to(page: Page, tab: str) -> None:
+    """Choose a tab of the page, by its title."""
+    wait_until_idle(page)
+    page.locator(".st-key-controls").get_by_role("radio", name=tab, exact=True).click()
+    wait_until_idle(page)
+
+
+def full_caption(page: Page, key: str) -> str:
+    """The whole caption of a figure, behind its *i*."""
+    wait_until_idle(page)
+    page.locator(f".st-key-tools_{key}").get_by_role("button", name="Full caption").click()
+    said = page.get_by_test_id("stPopoverBody").filter(visible=True)
+    expect(said).not_to_be_empty()
+    text = said.inner_text()
+    page.keyboard.press("Escape")
+    expect(said).to_have_count(0)
+    return text
+
+
 def wait_for_figures(page: Page, *keys: str) -> None:
     """Wait until figures are drawn and the page has ended its work."""
     for key in keys:

@@ -14,6 +14,7 @@ import nibabel
 import numpy as np
 import pytest
 from nibabel import cifti2, gifti
+from page_steps import turn_to
 from playwright.sync_api import Page, expect
 from test_browser_frame import heatmap, title, upload, wait_until_drawn
 
@@ -185,10 +186,11 @@ def test_a_thousand_regions_to_the_first_figures_of_hubs(open_app: Open, tmp_pat
     page.get_by_role("link", name="See their hubs").click()
     expect(page.get_by_role("heading", name="Hubs", exact=True)).to_be_visible()
     expect(heatmap(page)).to_have_count(0)
-    stop = page.get_by_role("button", name="Stop", exact=True)  # the rest is measured behind the first figures
-    expect(stop).to_be_visible()
     for key in ("hub_brain", "hub_curves"):
         expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
+    turn_to(page, "Agreement")
+    stop = page.get_by_role("button", name="Stop", exact=True)  # the rest is measured behind the first figures
+    expect(page.locator(".st-key-ne_fc_strength .js-plotly-plot .main-svg").first).to_be_visible()
     stop.click()
     expect(page.get_by_role("button", name=re.compile("Measure NE at the other diffusion times"))).to_be_visible()
     expect(page.get_by_test_id("stException")).to_have_count(0)

@@ -18,7 +18,7 @@ def test_page_loads_whole(open_app: Open, width: int) -> None:
     page = open_app(PAGE, width=width)
     wait_for_figures(page, "group_differences")
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
-    expect(badges(page.get_by_test_id("stMain"))).to_have_count(2)
+    expect(badges(page.locator("body"))).to_have_count(1)
     assert_fits(page)
 
 

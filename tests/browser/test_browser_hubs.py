@@ -8,7 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from access_faults import assert_accessible
-from page_steps import assert_fits, badges, choose, move_into_the_middle, wait_for_figures, wait_until_idle
+from page_steps import (
+    assert_fits,
+    badges,
+    choose,
+    full_caption,
+    move_into_the_middle,
+    turn_to,
+    wait_for_figures,
+    wait_until_idle,
+)
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
@@ -18,17 +27,17 @@ from biobgt.figures.brain import FIRST_COLOUR, LAST_COLOUR
 pytestmark = pytest.mark.browser
 
 Open = Callable[..., Page]
-FIGURES = (
-    *("hub_curves", "ne_node_efficiency", "ne_fc_strength", "gamma_sweep"),
-    *("why_before", "why_after", "why_spectra", "why_entropy"),
-)
+FIGURES = {
+    "Agreement": ("ne_node_efficiency", "ne_fc_strength", "gamma_sweep"),
+    "One region": ("why_before", "why_after", "why_spectra", "why_entropy"),
+    "Brain and curves": ("hub_curves",),
+}
 CURVE = "JSON.stringify(document.querySelector('.st-key-hub_curves .js-plotly-plot').data[0].y)"
 
 
 def wait_until_drawn(page: Page) -> None:
     expect(page.locator(".st-key-hub_brain canvas").first).to_be_visible()
-    expect(page.get_by_test_id("stDataFrame")).to_have_count(2)
-    wait_for_figures(page, *FIGURES)
+    wait_for_figures(page, "hub_curves")
 
 
 def gamma(page: Page) -> Locator:
@@ -42,6 +51,10 @@ def test_page_loads_whole_and_raw_values_fit_too(open_app: Open, width: int) -> 
     assert_whole(page)
     if width == 1280:
         assert_accessible(page)
+    for tab, figures in FIGURES.items():
+        turn_to(page, tab)
+        wait_for_figures(page, *figures)
+        assert_whole(page)
     page.get_by_text("Raw", exact=True).click()
     expect(page.locator(".st-key-hub_curves").get_by_text("NE (bits)")).to_be_visible()
     choose(page, "Order of regions", "By Dosenbach's six networks", typed="Dosenbach")
@@ -50,11 +63,11 @@ def test_page_loads_whole_and_raw_values_fit_too(open_app: Open, width: int) -> 
 
 
 def assert_whole(page: Page) -> None:
-    """No alarm, every badge, nothing wider than the page, no text of a figure cut."""
+    """No alarm, one badge, nothing wider than the page, no text of a figure cut."""
     expect(page.get_by_test_id("stException")).to_have_count(0)
     for kind in ("Error", "Warning"):  # that FC strength has little left to compare with is a notice
         expect(page.get_by_test_id(f"stAlertContent{kind}")).to_have_count(0)
-    expect(badges(page.get_by_test_id("stMain"))).to_have_count(7)
+    expect(badges(page.locator("body"))).to_have_count(1)
     assert_fits(page)
 
 
@@ -62,12 +75,14 @@ def test_moving_gamma_changes_the_curve_and_the_address(open_app: Open) -> None:
     page = open_app("hubs?cohort=ad")
     wait_until_drawn(page)
     before = page.evaluate(CURVE)
-    sweep = page.get_by_text("At the chosen γ = 0.5")
-    expect(sweep).to_be_visible()
     gamma(page).press("ArrowRight")
     page.wait_for_function(f"before => {CURVE} !== before", arg=before)
     expect(page).to_have_url(re.compile("gamma=0.6"))
-    expect(page.get_by_text("At the chosen γ = 0.6")).to_be_visible()
+    turn_to(page, "Agreement")
+    wait_for_figures(page, "gamma_sweep")
+    assert "At the chosen γ = 0.6" in full_caption(page, "gamma_sweep")
+    turn_to(page, "Brain and curves")
+    wait_until_drawn(page)
     gamma(page).press("ArrowLeft")
     page.wait_for_function(f"before => {CURVE} === before", arg=before)
 
@@ -95,23 +110,33 @@ def click_highest_point(page: Page, key: str) -> str:
 def test_click_on_a_point_picks_its_region(open_app: Open, server: str) -> None:
     page = open_app("hubs?cohort=ad&region=Precuneus_L")
     wait_until_drawn(page)
-    for key in ("hub_curves", "ne_fc_strength"):
+    for tab, key in {"Brain and curves": "hub_curves", "Agreement": "ne_fc_strength"}.items():
+        turn_to(page, tab)
+        wait_for_figures(page, *FIGURES[tab])
         region = click_highest_point(page, key)
-        expect(page.get_by_text("Selected:")).to_contain_text(region)
+        expect(pinned(page)).to_have_text(re.compile(region))
         expect(page).to_have_url(re.compile(f"region={region}"))
-        expect(page.locator(".st-key-why_before .annotation-text").get_by_text(region, exact=True)).to_be_visible()
-        wait_until_idle(page)
-    page.get_by_role("link", name="Why this region?").first.click()
-    expect(page.get_by_role("heading", name="Why this region?")).to_be_in_viewport()
+    turn_to(page, "One region")
+    expect(page.locator(".st-key-why_before .annotation-text").get_by_text(region, exact=True)).to_be_visible()
     expect(page.get_by_text(f"{region} has ")).to_be_visible()
     theirs = open_app(page.url.removeprefix(f"{server}/").split("#")[0], somebody_else=True)
-    wait_until_drawn(theirs)
-    expect(theirs.get_by_text("Selected:")).to_contain_text(region)
+    wait_for_figures(theirs, *FIGURES["One region"])
+    expect(pinned(theirs)).to_have_text(re.compile(region))
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Modules").click()
+    wait_for_figures(page, "modules")
+    expect(pinned(page)).to_have_text(re.compile(region))
+    frames = "document.querySelector('.st-key-modules .js-plotly-plot').layout.shapes.filter(s => s.name === 'pinned')"
+    assert page.evaluate(f"{frames}.length") == 2, "its row and its column"
+
+
+def pinned(page: Page) -> Locator:
+    """The region that the page says it marks."""
+    return page.get_by_test_id("stMain").locator(".stMarkdownBadge").filter(has_not_text="Simulated", visible=True)
 
 
 def test_region_is_found_by_name_and_a_figure_enlarged(open_app: Open) -> None:
-    page = open_app("hubs?cohort=ad")
-    wait_until_drawn(page)
+    page = open_app("hubs?cohort=ad&hub_tab=region")
+    wait_for_figures(page, *FIGURES["One region"])
     choose(page, "Region: choose it here", "Precuneus_R")
     expect(page.get_by_text("Precuneus_R has ")).to_be_visible()
     page.locator(".st-key-why_entropy_enlarge").get_by_role("button").click()

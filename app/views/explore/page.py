@@ -11,8 +11,9 @@ import streamlit as st
 from session.view import DIFFERENCE, GROUP, ONE_SUBJECT, PageOptions, current_view
 from views.explore.difference import DifferenceScreen
 from views.explore.group import GroupScreen
-from views.explore.screen import Screen
+from views.explore.screen import DETAILS, Screen
 from views.explore.subject import SubjectScreen
+from views.page_map import PAGES
 from views.shared.widgets import input_errors_shown, no_models
 
 # The screen takes the width and the height of the window, so that nothing is scrolled.
@@ -31,6 +32,8 @@ _SCREENS: Mapping[str, type[Screen]] = {
 def _show_page() -> None:
     """Show the page."""
     view = current_view()
+    if details := st.session_state.pop(DETAILS, None):
+        st.switch_page(PAGES[details].script)
     st.html(_WHOLE_WINDOW)
     mode = view.options(PageOptions).explore_mode
     with input_errors_shown():

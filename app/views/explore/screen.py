@@ -20,11 +20,21 @@ from biobgt.results.measured import Measured
 from linked.component import Send, show_screen
 from session.view import REGION, SUBJECT, PageOptions, View, for_widget, measured_model
 from views.explore.controls import Control, mode_control, model_control
+from views.page_map import PAGES
 from views.shared.figures import add_to_export, figure_request
 from views.shared.widgets import measure_all
 
 PEOPLE = "people"
 _BLOCK = "explore_block"  # regions of the rows and of the columns of a matrix, as the browser told them
+DETAILS = "explore_details"  # under which the session keeps the page to go to in the next run
+# The page with the details behind a figure, by its family; of the others it is that of the subjects.
+_PAGES = {
+    "hubs": "hubs",
+    "modules": "modules",
+    "attention": "attention",
+    "attention_groups": "attention",
+    "groups": "compare",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +169,7 @@ class Screen:
         choices = list(self.tiles[name].values())
         titles = [self.measured.kind.named(one.title) for one in choices]
         head = {"choices": titles, "value": choices.index(shown)} if len(choices) > 1 else {"title": titles[0]}
-        return {**head, **self._asks(name)}
+        return {**head, **self._asks(name), "details": PAGES[_page_of(shown.figure)].title}
 
     def _asked(self, figure: Figure[Any], names: Sequence[str]) -> list[Control]:
         return [Control.of(self.view, figure.takes, name) for name in names]
@@ -202,7 +212,7 @@ class Screen:
     def send_people(self, send: Send) -> None:
         """Send one dot per subject, once all of them are measured."""
         options, regions = self.people_options(), self.view.atlas.regions
-        head = {"title": people.name, **self._asks(PEOPLE)}
+        head = {"title": people.name, **self._asks(PEOPLE), "details": PAGES[_page_of(people)].title}
         if not self.measure_people():
             about = HUB_MEASURES[options.measure].in_words_of(self.measured.kind)
             send(PEOPLE, {**head, "note": f"{about.heading} is not measured in all subjects yet."})
@@ -225,12 +235,18 @@ class Screen:
             st.session_state[name] = for_widget(known[name][place])
         if said.get("person") in self.view.cohort.ids:
             st.session_state[SUBJECT] = said["person"]
+        if (name := said.get("details")) in {*self.shown, PEOPLE}:
+            st.session_state[DETAILS] = _page_of(people if name == PEOPLE else self.shown[name].figure)
         if said.get("export") == PEOPLE:
             add_to_export(figure_request(self.view, people, self.view.options(people.takes)))
         elif said.get("export") in self.shown:
             shown = self.shown[said["export"]]
             source = self.source(shown.figure) if shown.figure.of_model else None
             add_to_export(figure_request(self.view, shown.figure, self.options(shown), source))
+
+
+def _page_of(figure: Figure[Any]) -> str:
+    return _PAGES.get(figure.draw.__module__.rpartition(".")[2], "subjects")
 
 
 def drawn(measured: Measured, figure: Figure[Any], options: Any) -> dict[str, Any]:

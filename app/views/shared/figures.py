@@ -21,10 +21,9 @@ from biobgt.figures.screen.pen import ScreenHeight, height_by_width, page_conten
 from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.results.measured import Measured
 from session.cohorts import keep_list, listed_figures
-from session.view import GLASS, View, brain_kind, current_view, measured_model
-from views.shared.widgets import ask_in_row, caption, heading, input_errors_shown
+from session.view import GLASS, REGION, View, brain_kind, current_view, measured_model
+from views.shared.widgets import ask_in_row, caption, columns, heading, input_errors_shown, show_full
 
-SIDE_BY_SIDE = 395  # px: two figures beside each other on a page of 1280 px, one below the other on one of 800
 NO_PLACES = "This atlas has no coordinates, so its regions cannot be drawn in the brain."
 HOW_TO_GET_PLACES = "On the page Subjects, choose a bundled atlas or add an atlas table with coordinates."
 _LARGE_HEIGHT = 680
@@ -46,7 +45,7 @@ class Panel:
     title : str
         By default the figure's name.
     terms : tuple of str
-        What the heading's help explains, by keys of the glossary.
+        Keys of the glossary, which the heading's help explains.
     asked : tuple of str
         Names of the figure's options.
     fixed : mapping of str to plain values
@@ -62,8 +61,7 @@ class Panel:
 
     def __call__(self, view: View, model: InstalledModel | None = None) -> None:
         """Show it of the view's subject, or of a model's groups."""
-        whose = view.subject if model is None else model
-        heading(self.title or self.figure.name, simulated=whose.simulated, terms=self.terms)
+        heading(self.title or self.figure.name, *self.terms)
         if self.asked:
             ask_in_row(self.figure.takes, *self.asked, cohort=view.cohort if model is None else model.cohort)
         with input_errors_shown():
@@ -72,11 +70,14 @@ class Panel:
             show(view, self.figure, options, measured=measured, key=self.key)
 
 
-def show_beside(view: View, *figures: tuple[Figure[Any], Options, str], **how: Any) -> None:
-    """Show figures side by side, each with its options and its key; ``how`` is for all of them, as in ``show``."""
-    with st.container(horizontal=True):
+Asked = tuple[Figure[Any], Options, str]  # a figure with its options and its key
+
+
+def show_beside(view: View, *figures: Asked, wide: bool = False, **how: Any) -> None:
+    """Show figures side by side, in ``columns`` that are wide or not; ``how`` is for all of them, as in ``show``."""
+    with columns(figures[0][2] or figures[0][0].key, wide=wide):
         for figure, options, key in figures:
-            with st.container(width=SIDE_BY_SIDE):
+            with st.container(), input_errors_shown():
                 show(view, figure, options, key=key, **how)
 
 
@@ -147,17 +148,18 @@ def show(
     """
     key, request = key or figure.key, figure_request(view, figure, options, measured)
     if as_picture or figure.on_paper_only:
-        png, said = (measured or view.measured).keep(
+        png, line, said = (measured or view.measured).keep(
             Key("picture", (_asked(view, figure, request), picture_mm), "Drawing…", 48),
             lambda: _draw_picture(figure, options, measured or view.measured, picture_mm),
         )
         with st.container(key=key):
             st.image(png, width="stretch", alt=said)
-        _show_caption(said, key, request, partial(st.image, png, width="stretch", alt=said))
+        _show_caption(line, said, key, request, partial(st.image, png, width="stretch", alt=said))
         return
     whose = request.cohort.name if figure.of_model else view.subject.id if figure.of_subject else ""
     name = f"{whose}_{key}" if whose and whose not in key else key
-    contents, said, height = drawn_for_screen(view, figure, options, measured=measured)
+    drawn = drawn_for_screen(view, figure, options, measured=measured)
+    contents, said, height = drawn.contents, drawn.caption, drawn.height
     config = {
         "displaylogo": False,
         "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
@@ -179,13 +181,23 @@ def show(
         st.plotly_chart(large, **{**about, "key": f"{key}_large"})
         caption(said)
 
-    _show_caption(said, key, request, show_large)
+    _show_caption(drawn.line, said, key, request, show_large)
+
+
+@dataclass(frozen=True, eq=False)
+class OnScreen:
+    """A figure as a page shows it: plotly's dictionary, its caption in one line and whole, and its height."""
+
+    contents: dict[str, Any]
+    line: str
+    caption: str
+    height: ScreenHeight | None
 
 
 def drawn_for_screen(
     view: View, figure: Figure[Any], options: Options, *, measured: Measured | None = None, small: int = 0
-) -> tuple[dict[str, Any], str, ScreenHeight | None]:
-    """Draw a figure for the screen, or take what the same request gave before; with its caption and its height.
+) -> OnScreen:
+    """Draw a figure for the screen, with the pinned region marked, or take what the same request gave before.
 
     Parameters
     ----------
@@ -199,12 +211,16 @@ def drawn_for_screen(
         Height in px of a drawing for a third of a page; 0 for a whole one.
     """
     source, request = measured or view.measured, figure_request(view, figure, options, measured)
+    names, region = source.atlas.regions, st.session_state.get(REGION)
+    about_region = bool(getattr(options, REGION, ""))  # such a figure marks the region itself
+    pinned = names.index(region) if region in names and not about_region else None
 
-    def draw() -> tuple[dict[str, Any], str, ScreenHeight | None]:
+    def draw() -> OnScreen:
         drawn = figure(source, options)
-        return page_contents(drawn, small=small), drawn.caption, height_by_width(drawn)
+        contents = page_contents(drawn, small=small, pinned=pinned)
+        return OnScreen(contents, drawn.line, drawn.caption, height_by_width(drawn))
 
-    key = Key("drawing", (_asked(view, figure, request), small), most=_KEPT_DRAWINGS)
+    key = Key("drawing", (_asked(view, figure, request), small, pinned), most=_KEPT_DRAWINGS)
     return source.keep(key, draw)
 
 
@@ -224,34 +240,37 @@ def _height_rule(key: str, height: ScreenHeight) -> str:
     )
 
 
-def _draw_picture(figure: Figure[Any], options: Options, measured: Measured, width_mm: float) -> tuple[bytes, str]:
-    """A drawing for paper as PNG, and its caption."""
+def _draw_picture(figure: Figure[Any], options: Options, measured: Measured, width_mm: float) -> tuple[bytes, str, str]:
+    """A drawing for paper as PNG, and its caption in one line and whole."""
     from biobgt.figures.paper.frame import save_figure  # these bring matplotlib, which few pages need
     from biobgt.figures.paper.pen import draw_on_paper
 
     style, buffer = PaperStyle(width_mm=width_mm, dpi=_SCREEN_DPI, titles=True), BytesIO()
     drawn = figure(measured, options).for_paper(style)
     save_figure(draw_on_paper(drawn, style), buffer, "png", style)
-    return buffer.getvalue(), drawn.caption
+    return buffer.getvalue(), drawn.line, drawn.caption
 
 
-def _show_caption(said: str, key: str, request: FigureRequest, show_large: Callable[[], Any]) -> None:
-    """The caption, and beside it the buttons: one enlarges the figure, one adds it to the export."""
-    with st.container(horizontal=True, wrap=False, vertical_alignment="top"):
-        caption(said)
-        with st.container(width="content", gap=None):
-            icon = ":material/open_in_full:"
-            enlarge = st.button("Enlarge", key=f"{key}_enlarge", type="tertiary", icon=icon)
-            added = _is_in_export(request)
-            st.button(
-                "Added" if added else "Add to export",
-                key=f"{key}_export",
-                type="tertiary",
-                icon=":material/check:" if added else ":material/add:",
-                disabled=added,
-                on_click=add_to_export,
-                args=(request,),
-            )
+def _show_caption(line: str, said: str, key: str, request: FigureRequest, show_large: Callable[[], Any]) -> None:
+    """The caption in one line; beside it, in full behind an *i*, and buttons that enlarge and export the figure."""
+    added = _is_in_export(request)
+    export = "Added" if added else "Add to export"
+    with st.container(horizontal=True, wrap=False, gap="small", key=f"tools_{key}"):
+        caption(line)
+        if line != said:
+            show_full(said)
+        icon = ":material/open_in_full:"
+        enlarge = st.button("Enlarge", key=f"{key}_enlarge", type="tertiary", icon=icon, help="Enlarge")
+        st.button(
+            export,
+            key=f"{key}_export",
+            type="tertiary",
+            icon=":material/check:" if added else ":material/add:",
+            help=export,
+            disabled=added,
+            on_click=add_to_export,
+            args=(request,),
+        )
     if enlarge:
         # The decorator makes what it is given a dialog; called here, it opens at once.
         st.dialog("Enlarged figure", width="large")(show_large)()

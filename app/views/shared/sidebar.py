@@ -34,7 +34,7 @@ from session.view import (
     session_choices,
 )
 from views.page_map import PAGES
-from views.shared.widgets import ask, caption, escape_markdown, explained, number_format, simulated_badge
+from views.shared.widgets import ask, caption, escape_markdown, explained, number_format
 
 # Under which the session keeps what of a link could not be used, and the address as it was then; and how far the tour
 # is, counted from 0, which is absent where no tour is made.
@@ -62,8 +62,6 @@ def show_sidebar() -> View:
         loaded = load(key)
         if VIEW in st.session_state and st.session_state[VIEW].cohort is not loaded.cohort:
             _follow_cohort(st.session_state[VIEW].cohort, loaded.cohort)
-        if loaded.cohort.simulated:
-            simulated_badge()
         subject = loaded.cohort[_pick_subject(loaded.cohort)]
         caption(f"Atlas: {loaded.cohort.atlas.title}, {loaded.cohort.atlas.n_regions} regions")
         if loaded.cohort.given is not None:

@@ -26,8 +26,8 @@ from session.cohorts import listed_figures
 from session.view import ANSWERS, EDITION, View, current_view
 from views.page_map import PAGES
 from views.shared import widgets
-from views.shared.figures import show
-from views.shared.widgets import caption, escape_markdown, explained, heading, input_errors_shown
+from views.shared.figures import Asked, show, show_beside
+from views.shared.widgets import caption, escape_markdown, heading, input_errors_shown
 from views.subjects import upload
 from views.subjects.autosave import is_copied
 
@@ -37,27 +37,30 @@ _NUMBERED = "numbered"
 # Under which the session keeps what is being fetched, and why the last cohort was not.
 _FETCHING, _FETCH_PROBLEM = "fetching", "fetch_problem"
 _FEW = 20  # subjects that are fetched, before another number is chosen
-_HEATMAP_WIDTH = 480  # leaves room for the distribution beside it at 1280 px; at 800 px that comes below
 
 
 def _show_page() -> None:
     """Show the page."""
     view = current_view()
-    st.title("Subjects", help=explained("region-series", "atlas"))
-    waiting = upload.show_uploads()
+    widgets.open_page("subjects", "", "region-series", "atlas", simulated=view.cohort.simulated)
     own = cohorts.own_cohort() if view.loaded.key == cohorts.OWN else None
-    if own is not None:
-        _show_reading(own.cohort)
-    _show_fetching()
-    upload.show_project(view)
+    with widgets.columns("subjects"):
+        bringing, picture = st.container(), st.container()
+    with bringing:
+        waiting = upload.show_uploads()
+        if own is not None:
+            _show_reading(own.cohort)
+        _show_fetching()
+        upload.show_project(view)
     if own is not None:
         for show_part in (_show_recordings, _show_missing, _show_groups, _show_atlas, _show_kind):
             show_part(own.cohort)
     if own is not None or not waiting:  # a demo's subjects are no answer to who brought files
-        _show_quality(view)
-        heading(escape_markdown(view.subject.id), simulated=view.subject.simulated)
         with input_errors_shown():
-            _show_subject(view)
+            with picture:
+                _show_connectivity(view)
+            _show_more(view)
+        _show_quality(view)
 
 
 def _show_reading(cohort: Cohort) -> None:
@@ -290,7 +293,7 @@ def _show_missing(cohort: Cohort) -> None:
 
 
 def _show_quality(view: View) -> None:
-    heading("Quality", simulated=view.cohort.simulated)
+    heading("Quality")
     table = view.loaded.quality
     flagged = int((table["warnings"] != "").sum())
     caption(
@@ -317,18 +320,20 @@ def _show_quality(view: View) -> None:
     widgets.show_remarks(table, {"warnings": "Warning", "notes": "Note"})
 
 
-def _show_subject(view: View) -> None:
-    """Show the connectivity of one subject or its graph, the distribution of connections, and the series."""
+def _show_connectivity(view: View) -> None:
+    """Show the connectivity of one subject, or its graph."""
     widgets.ask_in_row(connectivity_heatmap.takes, "matrix", "order", cohort=view.cohort)
-    with st.container(horizontal=True):
-        with st.container(width=_HEATMAP_WIDTH):
-            show(view, connectivity_heatmap, view.options(connectivity_heatmap.takes), key="connectivity")
-        with st.container(width="stretch"):
-            show(view, connectivity_distribution, NoOptions(), key="distribution")
+    show(view, connectivity_heatmap, view.options(connectivity_heatmap.takes), key="connectivity")
+
+
+def _show_more(view: View) -> None:
+    """Show the distribution of one subject's connections, and its series."""
+    figures: list[Asked] = [(connectivity_distribution, NoOptions(), "distribution")]
+    if view.subject.series is not None:
+        figures.append((series_carpet, view.options(RegionOrderOptions), "series"))
+    show_beside(view, *figures)
     if view.subject.series is None:
         st.info("This subject was read from a connectivity matrix, so there are no series to show.")
-    else:
-        show(view, series_carpet, view.options(RegionOrderOptions), key="series")
 
 
 # A public cohort fetched from the internet; it then is the user's own, as files are.

@@ -19,6 +19,7 @@ from biobgt.base.wording import power_of_ten
 from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
 from biobgt.figures.screen.brain import brain_on_screen
+from biobgt.figures.screen.pinned import mark_region
 
 Dictionary = dict[str, Any]
 
@@ -718,7 +719,7 @@ def packed(value: Any) -> Any:
     return {"dtype": _TYPED[value.dtype.name], "bdata": base64.b64encode(value.tobytes()).decode(), **shape}
 
 
-def page_contents(drawing: draw.Drawing, *, small: int = 0) -> Dictionary:
+def page_contents(drawing: draw.Drawing, *, small: int = 0, pinned: int | None = None) -> Dictionary:
     """A drawing as a page of the app keeps it: numbers as bytes, and plotly's template, which the page's theme fills.
 
     Parameters
@@ -726,10 +727,14 @@ def page_contents(drawing: draw.Drawing, *, small: int = 0) -> Dictionary:
     drawing : Drawing
     small : int
         Height in px of a drawing for a third of a page; 0 for a whole one.
+    pinned : int, optional
+        A region to be marked in every plot that has it, counted from 0.
     """
     from plotly.io import templates  # takes a while, and only pages need it
 
     contents = draw_on_screen(drawing)
+    if pinned is not None:
+        mark_region(contents, pinned)
     contents = packed(_compact(contents, height=small) if small else contents)
     contents["layout"]["template"] = templates[templates.default].to_plotly_json()
     return contents
