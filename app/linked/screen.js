@@ -218,8 +218,16 @@ export class Screen {
       ? [this.frame.hint]
       : [this.frame.regions[region], ...facts.columns.map(({ name, values }) => `${name} ${values[region]}`.trim())]);
     this.line.replaceChildren(...words.map((text, i) => element(i ? "span" : "strong", "", text)));
+    if (this.frame.why && region !== NONE && this.hovered === NONE) this.line.append(this.why(this.frame.regions[region]));
     this.verdict.textContent = this.block ? this.blockWords() : cell ? "" : facts?.verdict ?? "";
     this.verdict.title = this.verdict.textContent;
+  }
+
+  /** The way to what node entanglement sees in a region. @param {string} name */
+  why(name) {
+    const made = button("Why?", `Why ${name} ranks as it does, on the page ${this.frame.why}`, () => this.tell({ why: true }));
+    made.classList.add("linked-word");
+    return made;
   }
 
   /** The mean of the chosen block and, once Python has said it, how groups differ in it. */

@@ -116,6 +116,11 @@ def test_keys_move_pin_and_let_go(open_app: Open) -> None:
     page.get_by_role("combobox", name="Find a region").fill(name_of(page, 11))
     page.keyboard.press("Enter")
     expect(page.locator(".linked-line strong")).to_have_text(name_of(page, 11))
+    name = name_of(page, 11)
+    page.get_by_role("button", name=f"Why {name}").click()
+    expect(page.get_by_role("heading", name="Why this region?")).to_be_visible(timeout=60_000)
+    assert "/hubs" in page.url
+    expect(page.get_by_text(name).first).to_be_visible()
 
 
 def test_a_dot_leads_to_its_person_and_a_tile_into_the_export(open_app: Open) -> None:

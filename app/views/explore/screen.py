@@ -237,6 +237,8 @@ class Screen:
             st.session_state[SUBJECT] = said["person"]
         if (name := said.get("details")) in {*self.shown, PEOPLE}:
             st.session_state[DETAILS] = _page_of(people if name == PEOPLE else self.shown[name].figure)
+        if said.get("why"):
+            st.session_state["hub_tab"], st.session_state[DETAILS] = "region", "hubs"
         if said.get("export") == PEOPLE:
             add_to_export(figure_request(self.view, people, self.view.options(people.takes)))
         elif said.get("export") in self.shown:

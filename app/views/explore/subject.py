@@ -21,6 +21,7 @@ from linked.component import Send
 from session.view import View
 from views.explore.controls import Control, threshold_control
 from views.explore.screen import Screen, Shown, steps_of
+from views.page_map import PAGES
 from views.shared.widgets import has_all_hubs, input_errors_shown, measure_rest_of_hubs, wants_hubs
 
 
@@ -80,11 +81,12 @@ class SubjectScreen(Screen):
         ]
 
     def about(self) -> dict[str, Any]:
-        """The subjects before and after this one, and the γ that is shown."""
+        """The subjects before and after this one, where a region is explained, and the γ that is shown."""
         ids = self.view.cohort.ids
         own = ids.index(self.view.subject.id)
         return {
             "people": [ids[own - 1] if own else "", ids[own], ids[own + 1] if own + 1 < len(ids) else ""],
+            "why": PAGES["hubs"].title if self.wants_hubs else "",
             "steps": {"gamma": GAMMAS.index(self.hubs.gamma)} if self.live else {},
         }
 
