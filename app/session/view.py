@@ -89,6 +89,7 @@ def _brain(what: str, link: str, *, of_model: bool = False) -> Any:
 
 
 ONE_SUBJECT, GROUP, DIFFERENCE = "subject", "group", "difference"
+MODEL_GROUPS, OWN_GROUPS = "model", "own"
 
 
 def _tile_option(*shown: str, title: str, of: str = "") -> Any:
@@ -140,6 +141,14 @@ class PageOptions(Options):
         choices=(ONE_SUBJECT, GROUP, DIFFERENCE),
         shown={ONE_SUBJECT: "Subject", GROUP: "Group", DIFFERENCE: "Difference"},
         link="explore_mode",
+    )
+    explore_whose: str = option(
+        MODEL_GROUPS,
+        title="Whose groups",
+        help="The groups that the model was trained on; or beside them two of the cohort, on whom the model runs.",
+        choices=(MODEL_GROUPS, OWN_GROUPS),
+        shown={MODEL_GROUPS: "Model's", OWN_GROUPS: "And mine"},
+        link="explore_whose",
     )
     explore_brain: str = _tile_option(*HUB_MEASURES, "modules", title="Brain")
     explore_brain_kind: str = option(

@@ -210,7 +210,7 @@ def map_panel(
 SQUARE_MAPS: dict[str, Any] = {"legend": "above", "square_mm": LARGEST_MATRIX_MM}
 
 
-def _map_grid(
+def map_grid(
     maps: Mapping[str, Matrix],
     regions: Sequence[str],
     order: draw.RegionOrder,
@@ -241,10 +241,14 @@ def _map_grid(
     return {"panels": panels, "columns": columns, "height": 0, **SQUARE_MAPS}
 
 
-def _colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
+def colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
     """Ends of one colour scale for several maps: one in a hundred pairs of regions lies beyond each.
 
     Regions look at themselves most of all; the diagonal would leave no colours for the rest.
+
+    Parameters
+    ----------
+    maps : sequence of ndarray, shape (n_regions, n_regions)
     """
     off = np.concatenate([matrix[~np.eye(len(matrix), dtype=bool)] for matrix in maps])
     low, high = (float(end) for end in np.quantile(off, [0.01, 0.99]))
@@ -358,7 +362,7 @@ def attention_maps(measured: "Measured", options: _AttentionMapsOptions) -> draw
     found, rows = _averaged_maps(model, options), [] if options.groups else [*map(len, model.readouts.values())]
     in_rows = [group for own in model.readouts.values() for group in own] or model.group_names
     maps = {group: found[which_model.known_group(model, group)] for group in options.groups or in_rows}
-    low, high = options.ends or _colour_limits(list(maps.values()))
+    low, high = options.ends or colour_limits(list(maps.values()))
     part = "\n" if rows else " "  # names of cohorts are long
     titled = {f"{group}{part}(n = {sizes[group]:,})": matrix for group, matrix in maps.items()}
     beside = {group: _beside_group(model, group, matrix, order) for group, matrix in maps.items()}
@@ -374,7 +378,7 @@ def attention_maps(measured: "Measured", options: _AttentionMapsOptions) -> draw
         "1 is uniform attention",
         title=f"Attention of {model.name}",
         numbers=lambda: maps_table("group", maps, regions, order),
-        **_map_grid(titled, regions, order, (low, high), rows),
+        **map_grid(titled, regions, order, (low, high), rows),
     )
 
 
@@ -412,7 +416,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
         raise InputError(f"Other networks were trained on the subjects of model {found.model} only: choose it.")
     order, regions = options.regions(measured, model), model.atlas.regions
     maps = dict(zip(found.titles, found.maps, strict=True))
-    low, high = _colour_limits(list(maps.values()))
+    low, high = colour_limits(list(maps.values()))
     labels = tuple(order.labels or ())
     follows = dict(zip(maps, found.follow_modules(labels), strict=True)) if any(labels) else {}
     ratios = {title: f"\nratio {one.ratio:.2f}" for title, one in follows.items()}
@@ -429,7 +433,7 @@ def attention_systems(measured: "Measured", options: AttentionOrderOptions) -> d
     return draw.Drawing(
         title="Attention of three networks on the same subjects",
         simulated=model.simulates(model.group_names),
-        **_map_grid(titled, regions, order, (low, high)),
+        **map_grid(titled, regions, order, (low, high)),
         caption=(
             f"Mean attention of networks trained on the same subjects of ABIDE, on the {found.n_subjects} test "
             f"subjects of {found.split}, mean over layers and heads. {_map_words(options.order_words)} One colour "
@@ -482,7 +486,7 @@ def subject_attention(measured: "Measured", options: _SubjectAttentionOptions) -
     return draw.Drawing(
         title=f"Attention of {subject.id}",
         simulated=subject.simulated or model.simulated,
-        **_map_grid(maps, regions, order, _colour_limits([own, mean])),
+        **map_grid(maps, regions, order, colour_limits([own, mean])),
         caption=(
             f"{whose(subject.id, subject.simulated)}: attention by model {options.model}{trained}, {options.words}, "
             f"as the mean of all ensemble members, beside the mean of {group}, each of whom was seen by the one member "

@@ -29,7 +29,7 @@ from biobgt.figures.attention import (
 from biobgt.figures.attention_groups import marked_frames, tested_blocks
 from biobgt.figures.brain import Brain, in_brain
 from biobgt.figures.register import model_figure
-from biobgt.model.attention import functional_labels
+from biobgt.model.attention import BlockTests, functional_labels
 from biobgt.model.pretrained import InstalledModel, installed_model
 
 if TYPE_CHECKING:
@@ -191,8 +191,18 @@ def block_rates(model: InstalledModel, pair: Pair) -> Matrix:
     ndarray, shape (n_regions, n_regions)
         NaN where no block was tested.
     """
-    n, tests = model.atlas.n_regions, tested_blocks(model, pair)
-    rates = np.full((n, n), np.nan)
+    return rates_of(model, tested_blocks(model, pair))
+
+
+def rates_of(model: InstalledModel, tests: BlockTests | None) -> Matrix:
+    """The same, of tests of two groups that may be none of the model's.
+
+    Parameters
+    ----------
+    model : InstalledModel
+    tests : BlockTests or None
+    """
+    rates = np.full((model.atlas.n_regions,) * 2, np.nan)
     if tests is None:
         return rates
     labels = np.array(functional_labels(model.atlas, next(iter(model.atlas.labels))), dtype=object)

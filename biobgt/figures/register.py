@@ -75,7 +75,7 @@ class Figure(Generic[_Options]):
 
 _FAMILIES = (
     *("attention", "attention_groups", "attention_beside", "connectivity", "connectogram", "groups", "group_maps"),
-    *("hubs", "models", "modules", "why_region"),
+    *("hubs", "models", "modules", "own_attention", "why_region"),
 )
 _FIGURES: Registry[Figure[Any]] = Registry("figure")
 

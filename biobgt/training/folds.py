@@ -514,14 +514,31 @@ def group_tests(
         adjusted for, ``n_<group>`` says how many people of each were used, ``permutations`` how many were drawn,
         ``note`` what must be known of the design. Without a row where the atlas has no functional modules.
     """
+    chosen = list(combinations(data.groups, 2)) if pairs is None else pairs
+    return attention_tests(cohort, [data.groups[label] for label in data.labels], attention, pairs=chosen)
+
+
+def attention_tests(
+    cohort: Cohort, whose: Sequence[str], attention: NDArray[np.float32], *, pairs: Sequence[tuple[str, str]]
+) -> pd.DataFrame:
+    """Compare attention of recordings whose groups are named; see :func:`group_tests`.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    whose : sequence of str, length n_subjects
+        The group of each.
+    attention : ndarray, shape (n_subjects, n_regions, n_regions)
+    pairs : sequence of (str, str)
+    """
     if not cohort.atlas.labels:
         return pd.DataFrame(columns=_NO_TESTS)
-    groups = np.array([data.groups[label] for label in data.labels])
+    groups = np.array(whose)
     frames: list[pd.DataFrame] = []
     persons = np.array(cohort.persons)
     correlations = np.stack([subject_connectivity(subject).astype(np.float32) for subject in cohort])
     covariates, disagreements = one_value_per_person(covariates_of(cohort.table()).table, cohort.persons)
-    for between in combinations(data.groups, 2) if pairs is None else pairs:
+    for between in pairs:
         # Whoever has recordings in both groups, as one who converts from MCI to AD has, is left out.
         both = np.intersect1d(*(persons[groups == name] for name in between))
         owners = [None if who in both else str(group) for group, who in zip(groups, persons, strict=True)]
@@ -538,7 +555,7 @@ def group_tests(
     if not frames:
         return pd.DataFrame(columns=_NO_TESTS)
     tests = pd.concat(frames, ignore_index=True)
-    counts = [name for group in data.groups if (name := f"n_{group}") in tests]
+    counts = [name for group in dict.fromkeys(whose) if (name := f"n_{group}") in tests]
     return tests.astype(dict.fromkeys(counts, "Int64"))  # empty, and no decimals, where a group was not compared
 
 

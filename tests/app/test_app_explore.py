@@ -58,3 +58,14 @@ def test_two_groups_have_a_map_of_their_difference_their_means_and_the_test_of_a
             assert "NC and AD" in shown["explore_difference_curves"]["caption"]
     beyond = {"rows": [1], "columns": [90]}
     assert "block" not in parts(open_own("explore", cohort, explore_block=beyond))
+
+
+def test_own_groups_wait_for_a_click_and_the_model_that_fits_is_named(open_page) -> None:
+    page = open_page("explore", cohort="ad", explore_mode="group", explore_whose="own")
+    assert "has not run" in parts(page)["explore_group_maps"]["note"]
+    assert page.button(key="own_attention_adsim-aal90_start").label == "Run adsim-aal90 on 40 subjects"
+    page = open_page("explore", cohort="ad", explore_mode="group", explore_whose="own", model="abide-cc200")
+    note = parts(page)["explore_group_difference"]["note"]
+    assert "was trained on" in note
+    assert "adsim-aal90" in note
+    assert not any(key.startswith("own_attention") for key in buttons(page))

@@ -61,7 +61,7 @@ def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:
     assert of_groups == {
         *("attention_maps", "attention_difference", "attention_blocks", "attention_contrast", "attention_received"),
         *("attention_spread", "attention_likeness", "attention_systems"),
-        *("attention_minus_controls", "region_attention"),
+        *("attention_minus_controls", "region_attention", "own_attention", "own_attention_difference"),
         "benchmark_results",
         *("model_results", "roc", "reliability", "noise_response", "cohort_roc", "cohort_reliability"),
     }

@@ -59,9 +59,18 @@ class Control:
 
 def mode_control(view: View) -> Control:
     """Whether the screen is about a subject, about a model's groups, or about the difference of two groups."""
-    one = PageOptions.declared()["explore_mode"]
+    return _segments(view, "explore_mode")
+
+
+def whose_control(view: View) -> Control:
+    """Whether groups of the cohort stand beside those of the model."""
+    return _segments(view, "explore_whose")
+
+
+def _segments(view: View, name: str) -> Control:
+    one = PageOptions.declared()[name]
     values = tuple(one.offered(view.cohort))
-    at = values.index(view.options(PageOptions).explore_mode)
+    at = values.index(getattr(view.options(PageOptions), name))
     return Control(one.link, one.title, one.help, values, tuple(map(one.text, values)), at, kind="segments")
 
 

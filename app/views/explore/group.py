@@ -3,15 +3,21 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
 from biobgt.figures.attention import attention_in_brain, attention_maps
 from biobgt.figures.attention_beside import attention_minus_controls, groups_in_a_row, region_attention
 from biobgt.figures.attention_groups import attention_contrast, attention_spread
+from biobgt.figures.own_attention import own_attention, own_attention_difference
 from biobgt.figures.screen import linked
-from biobgt.model.pretrained import InstalledModel
+from biobgt.groups.compare import TwoGroups
+from biobgt.model.pretrained import InstalledModel, installed_models
+from biobgt.results.measured import Measured
 from linked.component import Send
 from session.view import View, measured_model
-from views.explore.controls import Control
+from views.explore.controls import Control, whose_control
 from views.explore.screen import Screen, Shown, steps_of
+from views.shared.widgets import measure_all
 
 MAPS, DIFFERENCES, BRAIN = "explore_group_maps", "explore_group_difference", "explore_group_brain"
 _MOST_BESIDE = 3  # groups whose maps have room beside their differences
@@ -43,7 +49,7 @@ class GroupScreen(Screen):
         """The order of regions, and the part of attention, where a model has several."""
         several = {"layer": self.model.n_layers > 1, "head": self.model.n_heads > 1}
         names = ("order", *(name for name, more in several.items() if more))
-        return [Control.of(self.view, attention_maps.takes, name) for name in names]
+        return [whose_control(self.view), *(Control.of(self.view, attention_maps.takes, name) for name in names)]
 
     @property
     def regions(self) -> tuple[str, ...]:
@@ -70,11 +76,15 @@ class GroupScreen(Screen):
             fixed["region"] = self.regions[0]
         return self.view.options(shown.figure.takes, **fixed)
 
+    def cells(self) -> Any:
+        """What stands beside the value of a cell in every map."""
+        return self.kept("cells", measured_model(self.model), _cells, self.model)
+
     def send_rest(self, send: Send) -> None:
         """Send what is known of regions and cells, and where every region looks."""
         measured = measured_model(self.model)
         send("facts", linked.model_facts(self.model))
-        cells = self.kept("cells", measured, _cells, self.model)
+        cells = self.cells()
         send("cells", {"beside": {MAPS: cells["groups"], DIFFERENCES: cells["differences"]}, "steps": []})
         shown = self.shown[BRAIN]
         if shown.figure is region_attention and self.model.atlas.coordinates is not None:
@@ -85,3 +95,72 @@ class GroupScreen(Screen):
 
 def _cells(measured: object, model: InstalledModel) -> dict[str, Any]:
     return linked.map_cells(model)
+
+
+class OwnGroupScreen(GroupScreen):
+    """The same with two groups of the cohort beside the model's, once the model has run on everybody in them."""
+
+    tiles: ClassVar[Mapping[str, Mapping[str, Shown]]] = {
+        **GroupScreen.tiles,
+        MAPS: {"own": Shown("Attention of the model's groups and mine", own_attention)},
+        DIFFERENCES: {"own": Shown("Disorders minus controls, and my groups", own_attention_difference)},
+    }
+
+    def own_controls(self) -> list[Control]:
+        """Which groups of the cohort stand there; attention is the mean over layers and heads."""
+        names = ("first", "second", "order")
+        return [whose_control(self.view), *(Control.of(self.view, own_attention.takes, name) for name in names)]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether patients of the model or subjects of the cohort are."""
+        return super().simulated or self.view.cohort.simulated
+
+    def about(self) -> dict[str, Any]:
+        """All maps need the whole width."""
+        return {**super().about(), "wide": [MAPS, DIFFERENCES]}
+
+    def show(self) -> None:
+        """Show the screen; the model runs first on all subjects of the two groups, when asked to."""
+        self.groups = self.view.options(TwoGroups).groups
+        self.refused = self._refusal()
+        self.run_on_all = not self.refused and self._run()
+        super().show()
+
+    def _refusal(self) -> str:
+        if said := self.model.refusal(self.view.cohort):
+            fits = any(not one.refusal(self.view.cohort) for one in installed_models().values())
+            return said if fits else f"{said} biobgt train makes a model of your own subjects."
+        if len(set(self.groups) - {""}) < 2:
+            return "Choose two different groups; groups are set on the page Subjects."
+        return ""
+
+    def _run(self) -> bool:
+        members = [name for group in self.groups for name in self.view.cohort.group(group).ids]
+        with self.work:
+            return measure_all(
+                Measured.attention_map,
+                [(self.measured.of(name), self.model) for name in members],
+                key=f"own_attention_{self.model.name}",
+                start=f"Run {self.model.name} on {counted(len(members), 'subject')}",
+                doing="Subject",
+            )
+
+    def options(self, shown: Shown) -> Any:
+        """The options of a tile's figure."""
+        if shown.figure not in (own_attention, own_attention_difference):
+            return super().options(shown)
+        if self.refused:
+            raise InputError(self.refused)
+        if not self.run_on_all:
+            raise InputError(f"{self.model.name} has not run on all subjects of the two groups yet.")
+        return self.view.options(shown.figure.takes, model=self.model.name, model_sha256=self.model.sha256)
+
+    def cells(self) -> Any:
+        """The same for the cohort's groups, too."""
+        known = super().cells()
+        return self.kept("own_cells", self.measured, _own_cells, self.model, self.groups) if self.run_on_all else known
+
+
+def _own_cells(measured: Measured, model: InstalledModel, groups: tuple[str, str]) -> dict[str, Any]:
+    return linked.own_cells(measured, model, groups)

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from session.view import DIFFERENCE, GROUP, ONE_SUBJECT, PageOptions, current_view
+from session.view import DIFFERENCE, GROUP, ONE_SUBJECT, OWN_GROUPS, PageOptions, current_view
 from views.explore.difference import DifferenceScreen
-from views.explore.group import GroupScreen
+from views.explore.group import GroupScreen, OwnGroupScreen
 from views.explore.screen import DETAILS, Screen
 from views.explore.subject import SubjectScreen
 from views.page_map import PAGES
@@ -40,7 +40,8 @@ def _show_page() -> None:
         if mode == GROUP and view.model_shown is None:
             no_models()
         else:
-            _SCREENS[mode](view).show()
+            beside = mode == GROUP and view.options(PageOptions).explore_whose == OWN_GROUPS
+            (OwnGroupScreen if beside else _SCREENS[mode])(view).show()
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

@@ -33,6 +33,8 @@ _PAGES = {
     "modules": "modules",
     "attention": "attention",
     "attention_groups": "attention",
+    "attention_beside": "attention",
+    "own_attention": "attention",
     "groups": "compare",
 }
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import FDR, passes
 from biobgt.base.options import Options
 from biobgt.base.wording import adjusted_for, counted, percent, signed
+from biobgt.data.cohort import average_by_person
 from biobgt.figures import attention_beside
 from biobgt.figures import drawing as draw
 from biobgt.figures.register import Figure
@@ -249,10 +250,38 @@ def map_cells(model: "InstalledModel") -> dict[str, Dictionary]:
         Under ``groups`` and ``differences``, in the order of the maps of :func:`attention_beside.groups_in_a_row` and
         :func:`attention_beside.pairs_beside`: their names, and whole numbers by which one cell is told.
     """
+    connectivity, rates = _cells_of(model)
+    return {"groups": _beside("FC", connectivity), "differences": _beside("q", rates, signed=True)}
+
+
+def own_cells(measured: "Measured", model: "InstalledModel", groups: tuple[str, str]) -> dict[str, Dictionary]:
+    """The same with two groups of a cohort behind the model's.
+
+    Parameters
+    ----------
+    measured : Measured
+    model : InstalledModel
+    groups : (str, str)
+    """
+    from biobgt.figures.own_attention import own_name, own_tests
+
+    first, second = (own_name(group) for group in groups)
+    connectivity, rates = _cells_of(model)
+    for group, name in zip(groups, (first, second), strict=True):
+        people = measured.cohort.group(group)
+        matrices = np.stack([measured.of(one).pearson() for one in people.ids])
+        connectivity[name] = average_by_person(matrices, people.persons).mean(axis=0)
+    rates[attention_beside.difference_name((first, second))] = attention_beside.rates_of(
+        model, own_tests(measured, model, groups)
+    )
+    return {"groups": _beside("FC", connectivity), "differences": _beside("q", rates, signed=True)}
+
+
+def _cells_of(model: "InstalledModel") -> tuple[dict[str, Any], dict[str, Any]]:
     groups, pairs = attention_beside.groups_in_a_row(model), attention_beside.pairs_beside(model)
     connectivity = {group: model.groups.connectivity[group] for group in groups}
     rates = {attention_beside.difference_name(pair): attention_beside.block_rates(model, pair) for pair in pairs}
-    return {"groups": _beside("FC", connectivity), "differences": _beside("q", rates, signed=True)}
+    return connectivity, rates
 
 
 def _beside(what: str, matrices: Mapping[str, NDArray[np.floating]], *, signed: bool = False) -> Dictionary:
