@@ -81,8 +81,11 @@ export class Screen {
         this.tile(name).box.classList.toggle("linked-wide", data.wide.includes(name));
       });
     } else if (data.figure || data.note) {
-      await plotly();
       const tile = this.tile(data.part);
+      tile.latest = data;
+      await plotly();
+      if (data.figure?.layout.scene && !tile.sent) await idle(); // a brain takes longest: what else came is drawn first
+      if (tile.latest !== data) return; // another came meanwhile
       await tile.show(data);
       if (this.block?.tile === tile) this.block = this.blockOf(tile, this.block.rows, this.block.columns);
     } else {

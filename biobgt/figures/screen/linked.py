@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _EDGE, _ABOVE, _LINE, _BAR = 4, 18, 13, 46
 _MOST_ROWS = 12  # whose names have room one below the other
 _MOST_NAMED = 5  # entries of a legend that fit above a tile
+_GRID = "rgba(128, 128, 128, 0.22)"
 _EYE = 0.9  # how near a brain is seen
 _NODES, _CROWD = 0.75, 200  # of a brain's nodes, how large they are in a tile, and from how many on they shrink further
 Changes = list[tuple[tuple[str | int, ...], Any]]
@@ -70,7 +71,8 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
     frame["annotations"] = [note | {"font": letters} for note in layout.get("annotations", ())]
     for name in (name for name in layout if name.startswith(("xaxis", "yaxis"))):
         title = {**layout[name].get("title", {}), "font": letters}
-        frame[name] = layout[name] | {"tickfont": letters, "title": title, "automargin": True}
+        grid = {"gridcolor": _GRID, "zerolinecolor": _GRID}  # on light pages and on dark ones
+        frame[name] = grid | layout[name] | {"tickfont": letters, "title": title, "automargin": True}
         if len(layout[name].get("categoryarray", ())) > _MOST_ROWS:
             frame[name].pop("dtick", None)  # names are left out rather than drawn over each other
     said = {"caption": drawing.line, "full": drawing.caption}
