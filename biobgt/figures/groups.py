@@ -238,7 +238,14 @@ def group_difference_brain(measured: "Measured", options: _DifferenceBrainOption
 
 
 def difference_methods(measured: "Measured", options: ComparisonOptions, found: "GroupComparison") -> tuple[str, ...]:
-    """Methods: how the features were measured and tested."""
+    """Methods: how the features were measured and tested.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ComparisonOptions
+    found : GroupComparison
+    """
     first, second = found.between
     sizes = " and ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     test = (

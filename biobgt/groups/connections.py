@@ -43,7 +43,7 @@ def block_mean(matrix: FloatArray, rows: Sequence[int], columns: Sequence[int]) 
 
     Examples
     --------
-    >>> block_mean(np.array([[1.0, 0.2, 0.4], [0.2, 1.0, 0.6], [0.4, 0.6, 1.0]]), [0, 1], [1, 2])
+    >>> round(block_mean(np.array([[1.0, 0.2, 0.4], [0.2, 1.0, 0.6], [0.4, 0.6, 1.0]]), [0, 1], [1, 2]), 3)
     0.4
     """
     cells = np.array(matrix[np.ix_(rows, columns)], dtype=np.float64)

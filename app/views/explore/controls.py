@@ -39,7 +39,20 @@ class Control:
 
     @classmethod
     def of(cls, view: View, kind: type[Any], name: str, title: str = "", *, live: bool = False) -> "Control":
-        """One for an option that links name."""
+        """One for an option that links name.
+
+        Parameters
+        ----------
+        view : View
+        kind : type of Options
+            The group of the option.
+        name : str
+            Of its field.
+        title : str
+            In place of the option's own.
+        live : bool
+            Whether the browser answers by itself.
+        """
         one: Option = kind.declared()[name]
         behind = view.cohort_behind(one)
         cohort = view.cohort if behind is None else behind  # a model's has no subjects, but is one

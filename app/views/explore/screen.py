@@ -181,7 +181,17 @@ class Screen:
         return {"asks": [control.contents for control in self.asked[name]]}
 
     def kept(self, name: str, source: Measured, make: Callable[..., Any], *about: Any) -> Any:
-        """Make once for all visits what is shown; some of it depends on who is in which group."""
+        """Make once for all visits what is shown; some of it depends on who is in which group.
+
+        Parameters
+        ----------
+        name : str
+            Of what is made.
+        source : Measured
+        make : callable
+            Gets the source and what follows.
+        *about : hashable
+        """
         whose = (self.view.subject.id, self.view.settings, self.view.loaded.people) if source.one else ()
         return source.keep(Key(f"explore_{name}", (whose, about), most=64), lambda: make(source, *about))
 
@@ -254,10 +264,28 @@ def _page_of(figure: Figure[Any]) -> str:
 
 
 def drawn(measured: Measured, figure: Figure[Any], options: Any) -> dict[str, Any]:
-    """A figure as a tile."""
+    """A figure as a tile.
+
+    Parameters
+    ----------
+    measured : Measured
+    figure : Figure
+    options : options of the figure
+    """
     return linked.tile_contents(figure(measured, options))
 
 
 def steps_of(measured: Measured, figure: Figure[Any], options: Any, name: str, steps: tuple[Any, ...]) -> Any:
-    """What each step of one option changes in it."""
+    """What each step of one option changes in a figure's tile.
+
+    Parameters
+    ----------
+    measured : Measured
+    figure : Figure
+    options : options of the figure
+        Of the tile that the browser has.
+    name : str
+        Of the option.
+    steps : tuple of plain values
+    """
     return linked.steps_of(figure, measured, options, name, steps)
