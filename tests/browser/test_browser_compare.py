@@ -23,7 +23,7 @@ def test_page_loads_whole(open_app: Open, width: int) -> None:
 
 
 # The demo is shared, so each has a measure that nobody has measured yet.
-@pytest.mark.parametrize(("width", "measure"), [(1280, "fc_strength"), (800, "degree")])
+@pytest.mark.parametrize(("width", "measure"), [(1280, "closeness"), (800, "degree")])
 def test_regions_are_drawn_and_the_choice_is_in_the_link(open_app: Open, width: int, measure: str) -> None:
     page = open_app(f"{PAGE}&compared_measure={measure}", width=width)
     wait_for_figures(page, "group_differences")

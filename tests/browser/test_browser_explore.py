@@ -165,7 +165,7 @@ def test_the_screen_is_about_a_subject_a_models_groups_or_two_groups_of_the_coho
 
 def test_the_model_is_chosen_above_the_tiles_which_says_whether_it_fits(open_app: Open) -> None:
     page = open_app("explore?cohort=ad&explore_mode=group")
-    model = page.locator(".linked").get_by_label("Model")
+    model = page.locator(".linked-top").get_by_role("combobox", name="Model")
     expect(model.locator("option")).to_have_text([re.compile("fits best"), *[re.compile(name) for name in MODELS]])
     model.select_option(index=1)  # of another atlas: its own regions are shown
     page.wait_for_url(lambda url: "model=abide-cc200" in url)
