@@ -9,7 +9,7 @@ from page_hands import turn_to
 from biobgt.base.wording import percent
 from biobgt.data.atlas import load_atlas
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention import _colour_limits, _connectivity_words
+from biobgt.figures.attention import _connectivity_words, colour_limits
 from biobgt.model.attention import (
     attention_received,
     beside_connectivity,
@@ -33,7 +33,7 @@ def test_groups_stand_side_by_side_on_one_scale_by_layer_and_head(open_page, gro
     assert shown["layout"]["title"]["text"] == "Attention of abide-cc200"
     scale = shown["layout"]["coloraxis"]
     maps = [select_attention(groups.attention[group]) for group in ("NC", "ASD")]
-    assert (scale["cmin"], scale["cmax"]) == pytest.approx(_colour_limits(maps), abs=1e-4)
+    assert (scale["cmin"], scale["cmax"]) == pytest.approx(colour_limits(maps), abs=1e-4)
     page.selectbox(key="attention_layer").select(2)
     page.selectbox(key="attention_head").select(1).run()
     first = heatmaps(figure(page, "attention_abide-cc200"))[0]

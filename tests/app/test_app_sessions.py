@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 from page_contents import array, buttons, figure, parts, traces, words
-from page_hands import N_REGIONS, bring, cohort_of, table_file, visit
+from page_hands import N_REGIONS, bring, cohort_of, table_file, turn_to, visit
 from streamlit.testing.v1 import AppTest
 
 import biobgt.readers.cohort
@@ -120,9 +120,15 @@ def own_requests(
         ("home", 8, {}, [*GRAPH, "measure_hubs"]),
         ("subjects", 8, {}, [*GRAPH, "mean_connectivity", "quality_table"]),
         ("hubs", 8, {"group_behind": True}, [*GRAPH, "measure_hubs", "measure_curves", "entropy_change"]),
-        ("modules", 8, {"sweep_wanted": True}, [*GRAPH, "measure_modules", "resolution_step"]),
+        (
+            "modules",
+            8,
+            {"sweep_wanted": True, "module_tab": "chance"},
+            [*GRAPH, "measure_modules", "resolution_step"],
+        ),
         ("compare", 8, {"compared": "modules", "groups_wanted": True}, [*GRAPH, "group_module_difference"]),
-        ("attention", 200, {"own_attention": True, "attention_order": "louvain"}, ["model"]),
+        ("attention", 200, {"own_attention": True, "attention_tab": "subject"}, ["model"]),
+        ("attention", 200, {"attention_order": "louvain"}, ["_louvain_labels"]),
         ("predict", 200, {"predict_all_wanted": True}, ["model"]),
         ("models", 200, {}, []),
         ("export", 8, {}, ["make_files"]),
@@ -238,8 +244,8 @@ def test_rest_of_the_hubs_of_many_regions(open_own, cohort, interrupt, monkeypat
     monkeypatch.setattr("biobgt.hubs.resolvents.STEPS_ABOVE", N_REGIONS - 1)
     done = interrupt(SubjectHubs, "measure", after=2)
     page = open_own("hubs", cohort)
-    assert figure(page, "hub_curves")  # the first figures are there, and what needs no more
-    assert page.dataframe
+    assert figure(page, "hub_curves")  # what needs no more is there at once
+    turn_to(page, "agreement")
     page.button(key="rest_of_hubs_stop").click().run()
     assert len(done) == 2
     assert "Why this region" not in words(page.subheader)
@@ -283,7 +289,7 @@ def test_explore_has_every_gamma_of_many_regions_in_the_end(open_own, cohort, in
 )
 def test_work_is_stopped_and_goes_on(open_own, cohort, interrupt, page, key, module, name, total) -> None:
     """What nobody asked for starts with the page: a group behind curves, and previews."""
-    state = {"compared": "modules" if key == "groups" else "segregation", "group_behind": True}
+    state = {"compared": "modules" if key == "groups" else "segregation", "group_behind": True, "module_tab": "chance"}
     listed = {EXPORT_LIST: own_requests(cohort, "s0", "s1", "s2"), "export_formats": ["svg"]}
     at_once = key in ("group_curves", "export_previews")
     done = interrupt(module, name, after=2) if at_once else []

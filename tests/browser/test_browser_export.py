@@ -24,7 +24,7 @@ def test_figure_is_added_downloaded_in_every_format_and_made_again_by_the_script
     open_app: Open, tmp_path: Path
 ) -> None:
     page = open_app("hubs?cohort=ad&subject=sim-AD-003&gamma=2&hub_tab=agreement")
-    page.locator(".st-key-ne_fc_strength_export button").click()
+    page.locator(".st-key-ne_fc_strength_export").get_by_role("button", name="Add to export").first.click()
     expect(page.get_by_test_id("stToast")).to_contain_text("Added to the export")
     page.get_by_role("link", name="Export").click()
     listed = page.locator(".st-key-export_0")

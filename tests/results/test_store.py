@@ -54,6 +54,7 @@ QUESTIONS = {
     "prediction": lambda one: one.prediction(installed_model(MODEL)),
     "predictions": lambda one: one.predictions(installed_model(MODEL)),
     "explanation": lambda one: one.explanation(installed_model(MODEL)),
+    "attention_map": lambda one: one.attention_map(installed_model(MODEL)),
     "network_features": lambda one: prepare([one.subject], PRESET, store=one.store).entanglement.numpy(),
     "_modules_of_controls": lambda one: AttentionOptions(order="louvain").regions(one, installed_model(MODEL)),
     "modules": lambda one: one.modules(MODULES),
