@@ -1,7 +1,6 @@
 """A block of the matrix on Explore, and the rows of one network, with the pointer and with keys, in a real browser."""
 
 import pytest
-from page_steps import wait_until_idle
 from playwright.sync_api import Page, expect
 from test_browser_explore import COUNT_TOLD, SCREEN, Open, lit, name_of, open_screen, point_at
 
@@ -48,12 +47,6 @@ def test_a_dragged_block_says_its_mean_at_once_and_then_the_test_and_the_brain_d
     page.keyboard.press("Escape")
     expect(page.locator(".linked-block")).to_have_count(0)
     expect(said).not_to_contain_text("Block")
-    wait_until_idle(page)
-    point_at(page, "explore_matrix")
-    expect(lit(page, "explore_matrix").first).to_be_attached()
-    page.mouse.down()
-    page.mouse.up()
-    page.wait_for_url(lambda url: "region=" in url)
 
 
 def test_shift_and_arrows_choose_a_block_and_pointing_asks_nothing(open_app: Open) -> None:
