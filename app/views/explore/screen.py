@@ -1,5 +1,6 @@
 """The linked screen of a view: what all its modes share, from the frame around the tiles to what was chosen on it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -49,7 +50,7 @@ class Shown:
     asks: Sequence[str] = ()
 
 
-class Screen:
+class Screen(ABC):
     """The linked screen of one view, in one of its modes.
 
     Attributes
@@ -81,13 +82,13 @@ class Screen:
 
     # What each mode says of itself.
 
+    @abstractmethod
     def own_controls(self) -> list[Control]:
         """What can be chosen beside the mode and the model."""
-        raise NotImplementedError
 
+    @abstractmethod
     def send_rest(self, send: Send) -> None:
         """Send what tiles need to follow γ and the cursor, which takes longer than the tiles."""
-        raise NotImplementedError
 
     @property
     def regions(self) -> tuple[str, ...]:
