@@ -77,8 +77,10 @@ export class Screen {
       this.makeFinder();
       this.root.classList.toggle("linked-cells", data.cells);
       this.grid.classList.toggle("linked-rows", data.wide.length > 0);
-      data.tiles.forEach((name) => { // each has its place before it is drawn
-        this.tile(name).box.classList.toggle("linked-wide", data.wide.includes(name));
+      data.tiles.forEach((name, place) => { // each has its place before it is drawn
+        const { box } = this.tile(name);
+        box.style.order = String(place);
+        box.classList.toggle("linked-wide", data.wide.includes(name));
       });
     } else if (data.figure || data.note) {
       const tile = this.tile(data.part);

@@ -22,7 +22,6 @@ export class Tile {
     this.name = name;
     this.box = element("section", "linked-tile");
     this.box.dataset.tile = name;
-    this.box.style.order = String(screen.frame?.tiles.indexOf(name) ?? 0);
     this.head = this.box.appendChild(element("header"));
     this.plot = this.box.appendChild(element("div", "linked-plot"));
     this.plot.tabIndex = 0;

@@ -65,6 +65,8 @@ def test_all_fits_a_window_without_scrolling_and_everybody_can_use_it(open_app: 
     assert_accessible(page)
     expect(page.locator(".linked-badge")).to_have_text("Simulated")
     page.set_viewport_size({"width": 800, "height": 1000})
+    tops = page.evaluate(f"{list(TILES)}.map(name => {SCREEN}.tiles.get(name).box.getBoundingClientRect().top)")
+    assert tops == sorted(tops)
     expect(lit(page, "explore_brain")).to_have_count(0)
     wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - innerWidth")
     assert wide <= 0
