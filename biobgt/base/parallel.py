@@ -10,13 +10,16 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, CancelledError, ProcessPoolExecutor
+from concurrent.futures import Future as _Future
+from concurrent.futures import wait as wait_for_any
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -55,37 +58,65 @@ def map_subjects(
     tell : callable, optional
         Told in a sentence what happens on a cluster, such as that a worker was lost.
     """
-    workers = min(workers or os.cpu_count() or 1, len(items))
-    if scheduler is None and workers <= 1:
-        results = []
-        with threadpool_limits(1):
-            for i, item in enumerate(items, start=1):
-                results.append(function(item))
-                if progress is not None:
-                    progress(i, len(items))
-        return results
-    if scheduler is None:
-        return _map_in_processes(function, items, workers, progress)
+    results: dict[int, Result] = {}
+    how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "progress": progress, "tell": tell}
+    hand_over_subjects(function, items, results.__setitem__, **how)
+    return [results[number] for number in range(len(items))]
 
-    return _map_on_cluster(partial(_single_threaded, function), items, scheduler, progress=progress, tell=tell)
+
+def hand_over_subjects(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    take: Callable[[int, Result], None],
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> None:
+    """Apply a function to every item and hand each result over as it comes; few items are held at a time.
+
+    Parameters
+    ----------
+    function, items, workers, scheduler, progress, tell
+        As for :func:`map_subjects`. An item is asked for shortly before it is its turn.
+    take : callable
+        Gets the number of an item, counted from 0, and its result, in this process, in whatever order they come.
+    """
+    workers = min(workers or os.cpu_count() or 1, len(items))
+    if scheduler is not None:
+        _map_on_cluster(partial(_single_threaded, function), items, take, scheduler, progress=progress, tell=tell)
+    elif workers > 1:
+        _map_in_processes(function, items, take, workers, progress)
+    else:
+        for number in range(len(items)):
+            take(number, _single_threaded(function, items[number]))
+            if progress is not None:
+                progress(number + 1, len(items))
 
 
 def _map_in_processes(
     function: Callable[[Item], Result],
     items: Sequence[Item],
+    take: Callable[[int, Result], None],
     workers: int,
     progress: Callable[[int, int], None] | None,
-) -> list[Result]:
+) -> None:
+    numbers, done = iter(range(len(items))), 0
+    waiting: dict[_Future[Result], int] = {}
     # Spawned, not forked: a fork of a process that runs threads, as the app does, may hang.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent) as pool:
         try:
-            # Ctrl-C is for the job, which ends the processes: each of them would print a traceback.
-            with _interrupts_deferred(), _breaks_told():
-                futures = [pool.submit(_single_threaded, function, item) for item in items]
-            for i, future in enumerate(as_completed(futures), start=1):
-                future.result()  # the first that fails ends the job
-                if progress is not None:
-                    progress(i, len(items))
+            while done < len(items):
+                # Ctrl-C is for the job, which ends the processes: each of them would print a traceback.
+                with _interrupts_deferred(), _breaks_told():
+                    for number in islice(numbers, _AHEAD * workers + 1 - len(waiting)):
+                        waiting[pool.submit(_single_threaded, function, items[number])] = number
+                for future in wait_for_any(waiting, return_when=FIRST_COMPLETED).done:
+                    take(waiting.pop(future), future.result())  # the first that fails ends the job
+                    done += 1
+                    if progress is not None:
+                        progress(done, len(items))
         except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or the signal to end
             for process in active_children():
                 process.terminate()  # nobody waits for subjects that were begun
@@ -98,7 +129,6 @@ def _map_in_processes(
         except BaseException:  # a session of the app that was closed ends its work by one
             pool.shutdown(cancel_futures=True)
             raise
-        return [future.result() for future in futures]
 
 
 @contextmanager
@@ -159,24 +189,27 @@ Tell = Callable[[str], None]
 CONNECT_S = 5.0
 NO_WORKERS_S = 60.0  # how long a cluster may be without workers
 LOOK_S = 1.0  # how often the workers are counted
-_AHEAD = 2  # subjects that wait at the scheduler for each thread of a worker
+_AHEAD = 2  # subjects that wait for each process of this machine, or for each thread of a cluster's workers
 
 
 def _map_on_cluster(
     function: Callable[[Item], Result],
     items: Sequence[Item],
+    take: Callable[[int, Result], None],
     scheduler: str,
     *,
     progress: Callable[[int, int], None] | None = None,
     tell: Tell | None = None,
-) -> list[Result]:
-    """Apply a function to every item on the workers of a scheduler, and return the results in order.
+) -> None:
+    """Apply a function to every item on the workers of a scheduler, and hand the results over as they come.
 
     Parameters
     ----------
     function : callable
         Importable by name on the workers.
     items : sequence
+    take : callable
+        Gets the number of each item, counted from 0, and its result.
     scheduler : str
         Address of a running Dask scheduler.
     progress : callable, optional
@@ -191,29 +224,29 @@ def _map_on_cluster(
         client = Client(scheduler, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError(f"The Dask scheduler at '{scheduler}' was not reached ({type(error).__name__}).") from None
-    results: dict[int, Result] = {}
+    done = 0
     workers = _Workers(client, scheduler, tell or (lambda _: None))
     # Subjects go with their tasks on purpose: no advice to scatter them.
     with client, client.as_current(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
         waiting: dict[Future[Result], int] = {}
         try:
-            while len(results) < len(items):
-                threads = workers.threads(f"{len(results)} of {counted(len(items), 'subject')}")
-                sent, room = len(results) + len(waiting), _AHEAD * threads + 1 if threads else 0
-                for number in range(sent, min(len(items), len(results) + room)):
+            while done < len(items):
+                threads = workers.threads(f"{done} of {counted(len(items), 'subject')}")
+                sent, room = done + len(waiting), _AHEAD * threads + 1 if threads else 0
+                for number in range(sent, min(len(items), done + room)):
                     waiting[client.submit(function, items[number], pure=False)] = number
                 for future, result in _finished(waiting, len(items)):
-                    results[waiting.pop(future)] = result
+                    take(waiting.pop(future), result)
+                    done += 1
                     if progress is not None:
-                        progress(len(results), len(items))
+                        progress(done, len(items))
         except (OSError, CancelledError) as error:  # of the connection: tasks' own errors come as they are
             if client.status == "running":
                 raise
             raise InputError(
-                f"The Dask scheduler at '{scheduler}' was lost ({type(error).__name__}) after {len(results)} of "
+                f"The Dask scheduler at '{scheduler}' was lost ({type(error).__name__}) after {done} of "
                 f"{counted(len(items), 'subject')}. Start it and the job again."
             ) from None
-    return [results[number] for number in range(len(items))]
 
 
 def _finished(waiting: "Mapping[Future[Result], int]", total: int) -> "Iterator[tuple[Future[Result], Result]]":

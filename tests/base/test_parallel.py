@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -20,7 +20,7 @@ from slow_subjects import end_abruptly, note_and_double
 
 from biobgt import InputError
 from biobgt.base import parallel as cluster
-from biobgt.base.parallel import _interrupts_deferred, _map_on_cluster, map_subjects
+from biobgt.base.parallel import _interrupts_deferred, hand_over_subjects, map_subjects
 
 double = partial(operator.mul, 2)
 # In which the functions of the tests are found.
@@ -35,6 +35,33 @@ def test_results_come_in_order_and_progress_is_told(workers):
     assert results == [6, 2, 4]
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert map_subjects(double, [], workers=workers) == []
+
+
+class Counted(Sequence[int]):
+    """Notes which of its items were asked for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __len__(self) -> int:
+        return 40
+
+    def __getitem__(self, number):
+        self.asked += 1
+        return number
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_few_items_are_held_at_a_time(workers):
+    items, ahead, found = Counted(), [], {}
+
+    def take(number: int, result: int) -> None:
+        found[number] = result
+        ahead.append(items.asked - len(found))
+
+    hand_over_subjects(double, items, take, workers=workers)
+    assert found == {number: 2 * number for number in range(40)}
+    assert max(ahead) <= 2 * workers
 
 
 def test_bad_input_in_a_worker_keeps_its_sentence():
@@ -217,7 +244,7 @@ def test_a_worker_that_is_killed_costs_no_subject(scheduler, tmp_path):
             if done == 5:
                 processes[0].send_signal(signal.SIGKILL)
 
-        results = _map_on_cluster(note_and_double, items, scheduler, progress=kill_one, tell=told.append)
+        results = map_subjects(note_and_double, items, scheduler=scheduler, progress=kill_one, tell=told.append)
     assert results == [2 * number for number in range(20)]
     assert seen == [(done, 20) for done in range(1, 21)]
     assert len(told) == 1
@@ -235,10 +262,10 @@ def test_a_cluster_whose_workers_all_end_says_so(scheduler, tmp_path, monkeypatc
         workers_of(scheduler, 1) as processes,
         pytest.raises(InputError, match=r"has had no workers for 2 s; \d+ of 20 subjects are done. Start workers"),
     ):
-        _map_on_cluster(
+        map_subjects(
             note_and_double,
             items,
-            scheduler,
+            scheduler=scheduler,
             progress=lambda done, _: processes[0].kill() if done == 2 else None,
             tell=told.append,
         )
@@ -250,7 +277,7 @@ def test_a_cluster_without_workers_says_so(scheduler, monkeypatch):
     monkeypatch.setattr(cluster, "NO_WORKERS_S", 1.0)
     told = []
     with pytest.raises(InputError, match="has had no workers for 1 s; 0 of 2 subjects are done"):
-        _map_on_cluster(abs, [1, 2], scheduler, tell=told.append)
+        map_subjects(abs, [1, 2], scheduler=scheduler, tell=told.append)
     assert told == [f"The Dask scheduler at '{scheduler}' has no workers: waiting 1 s for one."]
 
 
@@ -261,7 +288,7 @@ def test_a_subject_that_ends_every_worker_is_named():
     ):
         client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
         with pytest.raises(InputError, match="Subject 1 of 1 was given to several workers"):
-            _map_on_cluster(end_abruptly, [0], served.scheduler_address)
+            map_subjects(end_abruptly, [0], scheduler=served.scheduler_address)
 
 
 def test_a_scheduler_that_is_killed_ends_the_job_with_a_sentence(tmp_path):
@@ -271,4 +298,9 @@ def test_a_scheduler_that_is_killed_ends_the_job_with_a_sentence(tmp_path):
         workers_of(address, 1),
         pytest.raises(InputError, match=r"was lost \(\w+\) after 2 of 20 subjects. Start it and the job again."),
     ):
-        _map_on_cluster(note_and_double, items, address, progress=lambda done, _: process.kill() if done == 2 else None)
+        map_subjects(
+            note_and_double,
+            items,
+            scheduler=address,
+            progress=lambda done, _: process.kill() if done == 2 else None,
+        )
