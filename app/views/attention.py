@@ -11,7 +11,7 @@ import streamlit as st
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures import attention as maps
 from biobgt.figures import attention_groups as groups
-from biobgt.figures.drawing import ATLAS_ORDER
+from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.screen.pen import PAGE_WIDTH
 from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.pretrained import InstalledModel

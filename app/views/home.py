@@ -12,9 +12,9 @@ from biobgt.base.references import REFERENCES
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed
 from biobgt.data.cohort import GROUP_TITLES, counted_people
 from biobgt.figures.attention import attention_maps
-from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
 from biobgt.figures.modules import module_brain
+from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.register import Figure
 from biobgt.figures.screen.pen import plotly_figure
 from biobgt.hubs import resolvents as cost

@@ -23,7 +23,7 @@ from biobgt.base.references import REFERENCES
 from biobgt.data.atlas import Atlas
 from biobgt.data.graph import BrainGraph
 from biobgt.figures.brain import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels
-from biobgt.figures.drawing import with_gaps
+from biobgt.figures.regions import with_gaps
 from biobgt.hubs.measures import COMPARED, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 

@@ -8,7 +8,6 @@ from .attention_groups import (
 )
 from .brain import Brain, in_brain
 from .connectivity import connectivity_distribution, connectivity_heatmap, connectivity_shades, series_carpet
-from .drawing import RegionOrder, only_regions, order_by_value, order_regions, random_regions
 from .groups import group_difference_brain, group_differences, group_module_brain, group_module_flow
 from .hubs import CurveScale, five_brains, gamma_sweep, hub_brain, hub_curves, hub_scatter
 from .models import model_results, noise_response, reliability, roc, subject_probability
@@ -22,6 +21,7 @@ from .modules import (
     role_map,
     small_worldness,
 )
+from .regions import RegionOrder, only_regions, order_by_value, order_regions, random_regions
 
 __all__ = [
     "Brain",

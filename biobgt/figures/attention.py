@@ -23,6 +23,15 @@ from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
 from biobgt.figures.brain import NODES, Brain, BrainKind, brain_option, in_brain
 from biobgt.figures.connectivity import LARGEST_MATRIX_MM, matrix_panel
+from biobgt.figures.regions import (
+    AS_IN_ATLAS,
+    ATLAS_ORDER,
+    UNLABELLED,
+    RegionOrder,
+    matrix_numbers,
+    order_option,
+    order_regions,
+)
 from biobgt.figures.register import figure, model_figure
 from biobgt.model.attention import (
     PERMUTATIONS,
@@ -133,9 +142,9 @@ class _AverageOptions(Options):
 class AttentionOrderOptions(Options):
     """The order of regions."""
 
-    order: str = draw.order_option(
+    order: str = order_option(
         next(iter(LABELLINGS)),
-        others=lambda: {LOUVAIN: "By Louvain modules of the controls", **draw.AS_IN_ATLAS},
+        others=lambda: {LOUVAIN: "By Louvain modules of the controls", **AS_IN_ATLAS},
         help="By functional module, by the Louvain modules of the controls' mean connectivity, or as in the atlas.",
         of_model=True,
         link="attention_order",
@@ -146,18 +155,18 @@ class AttentionOrderOptions(Options):
         """What a caption says after 'ordered by'."""
         if self.order == LOUVAIN:
             return "Louvain modules of the controls' mean connectivity"
-        if self.order == draw.ATLAS_ORDER:
+        if self.order == ATLAS_ORDER:
             return "their number in the atlas"
         return f"functional module ({LABELLINGS.get(self.order, self.order)})"
 
-    def regions(self, measured: "Measured", model: InstalledModel) -> draw.RegionOrder:
+    def regions(self, measured: "Measured", model: InstalledModel) -> RegionOrder:
         """The order of the model's regions."""
         n_regions = model.atlas.n_regions
-        if self.order == draw.ATLAS_ORDER:
-            return draw.order_regions(n_regions)
+        if self.order == ATLAS_ORDER:
+            return order_regions(n_regions)
         if self.order == LOUVAIN:
-            return draw.order_regions(n_regions, cast("list[str | None]", _modules_of_controls(measured, model)))
-        return draw.order_regions(n_regions, functional_labels(model.atlas, self.order))
+            return order_regions(n_regions, cast("list[str | None]", _modules_of_controls(measured, model)))
+        return order_regions(n_regions, functional_labels(model.atlas, self.order))
 
 
 @dataclass(frozen=True)
@@ -187,7 +196,7 @@ def _louvain_labels(connectivity: NDArray[np.float32], atlas: Atlas) -> list[str
 
 
 def map_panel(
-    matrix: Matrix, regions: Sequence[str], order: draw.RegionOrder, shades: draw.Shades, **about: Any
+    matrix: Matrix, regions: Sequence[str], order: RegionOrder, shades: draw.Shades, **about: Any
 ) -> draw.Panel:
     """A square map of regions, its blocks named and coloured beside its rows.
 
@@ -201,7 +210,7 @@ def map_panel(
     **about
         Further arguments of :func:`~biobgt.figures.connectivity.matrix_panel`.
     """
-    named = [name for name, _, _ in order.blocks if name != draw.UNLABELLED]
+    named = [name for name, _, _ in order.blocks if name != UNLABELLED]
     colours = {name: MODULE_COLOURS[place % len(MODULE_COLOURS)] for place, name in enumerate(named)}
     of_blocks = [colours.get(name, PALE_GREY) for name, _, _ in order.blocks]
     return matrix_panel(matrix, regions, order, shades, colours=of_blocks, **about)
@@ -213,7 +222,7 @@ SQUARE_MAPS: dict[str, Any] = {"legend": "above", "square_mm": LARGEST_MATRIX_MM
 def map_grid(
     maps: Mapping[str, Matrix],
     regions: Sequence[str],
-    order: draw.RegionOrder,
+    order: RegionOrder,
     limits: tuple[float, float],
     rows: Sequence[int] = (),
 ) -> dict[str, Any]:
@@ -255,9 +264,7 @@ def colour_limits(maps: Sequence[Matrix]) -> tuple[float, float]:
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def maps_table(
-    column: str, maps: Mapping[str, Matrix], regions: Sequence[str], order: draw.RegionOrder
-) -> "pd.DataFrame":
+def maps_table(column: str, maps: Mapping[str, Matrix], regions: Sequence[str], order: RegionOrder) -> "pd.DataFrame":
     """One row per map and region that looks, one column per region that is looked at.
 
     Parameters
@@ -272,7 +279,7 @@ def maps_table(
 
     frames = []
     for name, matrix in maps.items():
-        frame = draw.matrix_numbers(np.asarray(matrix, dtype=np.float64), regions, order)
+        frame = matrix_numbers(np.asarray(matrix, dtype=np.float64), regions, order)
         frame.insert(0, column, name, allow_duplicates=True)
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)
@@ -397,7 +404,7 @@ def _averaged_maps(model: InstalledModel, options: _AttentionMapsOptions) -> Map
     return spread.median if options.average == MEDIAN else spread.trimmed
 
 
-def _beside_group(model: InstalledModel, group: str, attention: Matrix, order: draw.RegionOrder) -> BesideConnectivity:
+def _beside_group(model: InstalledModel, group: str, attention: Matrix, order: RegionOrder) -> BesideConnectivity:
     """A group's attention beside its mean connectivity, with the modules by which regions are ordered."""
     return beside_connectivity(attention, model.groups.connectivity[group], order.labels)
 

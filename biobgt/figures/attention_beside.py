@@ -28,6 +28,7 @@ from biobgt.figures.attention import (
 )
 from biobgt.figures.attention_groups import marked_frames, tested_blocks
 from biobgt.figures.brain import Brain, in_brain
+from biobgt.figures.regions import RegionOrder, region_number, region_option
 from biobgt.figures.register import model_figure
 from biobgt.model.attention import BlockTests, functional_labels
 from biobgt.model.pretrained import InstalledModel, installed_model
@@ -147,7 +148,7 @@ def named(differences: Mapping[Pair, Matrix]) -> dict[str, Matrix]:
 def difference_maps(
     differences: Mapping[Pair, Matrix],
     regions: Sequence[str],
-    order: draw.RegionOrder,
+    order: RegionOrder,
     frames: Mapping[Pair, Sequence[tuple[int, int, int, int]]],
 ) -> dict[str, Any]:
     """Differences side by side on one colour scale, as a drawing takes them; each says how far it reaches.
@@ -246,7 +247,7 @@ def _shown_of(cohort: "Cohort") -> tuple[str, ...]:
 class _RegionAttentionOptions(AttentionPartOptions):
     """Which region looks, and in whom."""
 
-    region: str = draw.region_option(help="The region that looks; without one, the first of the atlas.")
+    region: str = region_option(help="The region that looks; without one, the first of the atlas.")
     shown: str = option(
         "",
         title="Shown in the brain",
@@ -265,7 +266,7 @@ def region_attention(measured: "Measured", options: _RegionAttentionOptions) -> 
     differences = {difference_name(pair): pair for pair in pairs_beside(model)}
     groups = differences.get(shown) or (which_model.known_group(model, shown),)
     looked = _looking(measured, model, groups, options.part(AttentionPartOptions))
-    region = draw.region_number(model.atlas, options.region) or 0
+    region = region_number(model.atlas, options.region) or 0
     values = looked.matrix[region]
     others = np.delete(np.abs(values), region)  # a region looks at itself most of all, and would make all others small
     quantity = "difference (× uniform)" if shown in differences else QUANTITY

@@ -14,6 +14,7 @@ from biobgt.base.wording import COVARIATES, adjusted_for, counted, listed, perce
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
 from biobgt.figures.attention import SQUARE_MAPS, AttentionOptions, contrast_beside_words, group_maps, map_panel
+from biobgt.figures.regions import RegionOrder, matrix_numbers, order_regions
 from biobgt.figures.register import NoOptions, model_figure
 from biobgt.model.attention import (
     GIVEN_FC,
@@ -92,7 +93,7 @@ def tested_blocks(model: InstalledModel, between: tuple[str, str]) -> BlockTests
     if tests is None:
         return None
     atlas = model.atlas
-    mapped = draw.order_regions(atlas.n_regions, atlas.labelling(next(iter(atlas.labels)))).blocks
+    mapped = order_regions(atlas.n_regions, atlas.labelling(next(iter(atlas.labels)))).blocks
     place = {module: i for i, (module, _, _) in enumerate(mapped)}
     by = ["module", "other_module"]
     return replace(tests, blocks=tests.blocks.sort_values(by, key=lambda names: names.map(place), ignore_index=True))
@@ -173,13 +174,13 @@ def attention_difference(measured: "Measured", options: AttentionDifferenceOptio
         methods=() if tests is None else which_model.compared_methods(model),
         title=f"{second} minus {first}, {model.name}",
         panels=[map_panel(difference, model.atlas.regions, order, shades, hover=hover, frames=frames)],
-        numbers=lambda: draw.matrix_numbers(np.asarray(difference, dtype=np.float64), model.atlas.regions, order),
+        numbers=lambda: matrix_numbers(np.asarray(difference, dtype=np.float64), model.atlas.regions, order),
         height=540,
         **SQUARE_MAPS,
     )
 
 
-def marked_frames(tests: BlockTests | None, order: draw.RegionOrder) -> list[tuple[int, int, int, int]]:
+def marked_frames(tests: BlockTests | None, order: RegionOrder) -> list[tuple[int, int, int, int]]:
     """Where in a map the blocks are that differ; what is no block of the order is left out.
 
     Parameters

@@ -20,6 +20,14 @@ from biobgt.base.references import in_brackets
 from biobgt.base.wording import capitalised, percent
 from biobgt.data.graph import ESTIMATED, ESTIMATORS, PEARSON, SIGN_RULES, spans_decades
 from biobgt.figures import drawing as draw
+from biobgt.figures.regions import (
+    RegionOrder,
+    RegionOrderOptions,
+    gap_words,
+    matrix_numbers,
+    regions_in_order,
+    with_gaps,
+)
 from biobgt.figures.register import NoOptions, figure
 
 if TYPE_CHECKING:
@@ -105,7 +113,7 @@ def shades_words(shades: draw.Shades) -> str:
 def matrix_panel(
     matrix: FloatArray,
     regions: Sequence[str],
-    order: draw.RegionOrder,
+    order: RegionOrder,
     shades: draw.Shades,
     *,
     colours: Sequence[str] = (),
@@ -138,7 +146,7 @@ def matrix_panel(
 
 
 @dataclass(frozen=True)
-class _HeatmapOptions(draw.RegionOrderOptions):
+class _HeatmapOptions(RegionOrderOptions):
     """Which matrix is drawn, with its regions in which order."""
 
     matrix: _MatrixShown = option(
@@ -155,7 +163,7 @@ def connectivity_heatmap(measured: "Measured", options: _HeatmapOptions) -> draw
     """The subject's connectivity, or the brain graph made of it on the same scale of colours."""
     subject, regions, connectivity = measured.subject, measured.atlas.regions, measured.connectivity()
     shades = connectivity_shades(connectivity, measured.quantity, measured.settings.estimator)
-    order = draw.regions_in_order(measured.atlas, options.order)
+    order = regions_in_order(measured.atlas, options.order)
     if options.matrix == "connectivity":
         title, weights, what = measured.kind.title, connectivity, measured.kind.source(measured.settings.estimator)
         if measured.kind.key == ESTIMATED:
@@ -169,13 +177,13 @@ def connectivity_heatmap(measured: "Measured", options: _HeatmapOptions) -> draw
             f"brain graph of {len(regions)} regions with {graph.n_edges:,} connections "
             f"({percent(graph.density, 1)} of pairs). {capitalised(rules)}."
         )
-    matrix = draw.with_gaps(weights, subject)
+    matrix = with_gaps(weights, subject)
     return draw.of_subject(
         subject,
-        f"{said}{draw.gap_words(subject)}",
+        f"{said}{gap_words(subject)}",
         title=f"{title} of {subject.id}",
         panels=[matrix_panel(matrix, regions, order, shades)],
-        numbers=lambda: draw.matrix_numbers(matrix, regions, order),
+        numbers=lambda: matrix_numbers(matrix, regions, order),
         methods=graph_methods(measured),
         height=520,
         square_mm=LARGEST_MATRIX_MM,
@@ -188,7 +196,7 @@ def connectivity_distribution(measured: "Measured", options: NoOptions) -> draw.
     subject, settings, connectivity = measured.subject, measured.settings, measured.connectivity()
     shades = connectivity_shades(connectivity, measured.quantity, settings.estimator)
     first, second = np.triu_indices(len(connectivity), 1)
-    known = np.isfinite(draw.with_gaps(connectivity, subject)[first, second])
+    known = np.isfinite(with_gaps(connectivity, subject)[first, second])
     first, second = first[known], second[known]
     values, kept = connectivity[first, second], measured.graph().weights[first, second] != 0
     edges = _strength_bins(values, kept, shades)
@@ -262,14 +270,14 @@ def _strength_bins(values: FloatArray, kept: NDArray[np.bool_], shades: draw.Sha
     return edges if shades.low < 0 else edges[n_bins:]
 
 
-@figure("series_carpet", "Series", takes=draw.RegionOrderOptions, least_mm=55)
-def series_carpet(measured: "Measured", options: draw.RegionOrderOptions) -> draw.Drawing:
+@figure("series_carpet", "Series", takes=RegionOrderOptions, least_mm=55)
+def series_carpet(measured: "Measured", options: RegionOrderOptions) -> draw.Drawing:
     """Region series as a carpet (Power 2017): one row per region, one column per time point, the signal in grey."""
     subject, regions = measured.subject, measured.atlas.regions
     series, tr = subject.series, subject.tr
     if series is None:
         raise InputError(f"Subject '{subject.id}' was read from a connectivity matrix and has no series to draw.")
-    order = draw.regions_in_order(measured.atlas, options.order)
+    order = regions_in_order(measured.atlas, options.order)
     names = [regions[region] for region in order.order]
     deviations = series.std(axis=0)
     standardised = (series - series.mean(axis=0)) / np.where(deviations > 0, deviations, 1)  # a silent region is 0

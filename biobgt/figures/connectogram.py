@@ -16,6 +16,7 @@ from biobgt.base.options import option
 from biobgt.base.wording import counted
 from biobgt.figures import drawing as draw
 from biobgt.figures.connectivity import graph_methods
+from biobgt.figures.regions import UNLABELLED, RegionOrder, RegionOrderOptions, gap_words, regions_in_order, with_gaps
 from biobgt.figures.register import figure
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _STEPS = (25, 50, 100, 200, 400)
 
 
 @dataclass(frozen=True)
-class _ConnectogramOptions(draw.RegionOrderOptions):
+class _ConnectogramOptions(RegionOrderOptions):
     """Which connections are drawn, of regions in which order."""
 
     connections: int = option(
@@ -65,7 +66,7 @@ def strongest_pairs(matrix: FloatArray, number: int) -> NDArray[np.intp]:
 
 
 def connectogram_panel(
-    regions: Sequence[str], order: draw.RegionOrder, pairs: NDArray[np.intp], weights: FloatArray, quantity: str
+    regions: Sequence[str], order: RegionOrder, pairs: NDArray[np.intp], weights: FloatArray, quantity: str
 ) -> draw.Panel:
     """Regions round a ring, and the given connections among them.
 
@@ -82,7 +83,7 @@ def connectogram_panel(
     """
     place_of = np.empty(len(regions), dtype=np.intp)
     place_of[list(order.order)] = np.arange(len(regions))
-    named = [name for name, _, _ in order.blocks if name != draw.UNLABELLED]
+    named = [name for name, _, _ in order.blocks if name != UNLABELLED]
     colours = {name: MODULE_COLOURS[place % len(MODULE_COLOURS)] for place, name in enumerate(named)}
     ring = draw.Chords(
         names=[regions[region] for region in order.order],
@@ -102,7 +103,7 @@ def connectogram_panel(
 def connectogram(measured: "Measured", options: _ConnectogramOptions) -> draw.Drawing:
     """The strongest connections of a subject, among regions on a ring of networks."""
     subject, regions = measured.subject, measured.atlas.regions
-    matrix = draw.with_gaps(measured.connectivity(), subject)
+    matrix = with_gaps(measured.connectivity(), subject)
     pairs = strongest_pairs(matrix, options.connections)
     weights = matrix[pairs[:, 0], pairs[:, 1]]
     names = np.asarray(regions, dtype=object)
@@ -115,11 +116,11 @@ def connectogram(measured: "Measured", options: _ConnectogramOptions) -> draw.Dr
     )
     return draw.of_subject(
         subject,
-        f"{said}{draw.gap_words(subject)}",
+        f"{said}{gap_words(subject)}",
         title=f"Strongest connections of {subject.id}",
         panels=[
             connectogram_panel(
-                regions, draw.regions_in_order(measured.atlas, options.order), pairs, weights, measured.quantity
+                regions, regions_in_order(measured.atlas, options.order), pairs, weights, measured.quantity
             )
         ],
         numbers=draw.table(table),

@@ -12,6 +12,7 @@ from biobgt.figures import drawing as draw
 from biobgt.figures.connectivity import LARGEST_MATRIX_MM, matrix_panel
 from biobgt.figures.groups import compared_groups, connectivity_sentence, difference_methods
 from biobgt.figures.hubs import HUB_COLOUR
+from biobgt.figures.regions import RegionOrderOptions, matrix_numbers, regions_in_order
 from biobgt.figures.register import figure
 from biobgt.figures.which_model import group_colour
 from biobgt.groups.compare import HUBS, NETWORKS, Compared, ComparisonOptions
@@ -25,7 +26,7 @@ _SHOWN = {"difference": "Difference", "d": "Effect size d"}
 
 
 @dataclass(frozen=True)
-class _GroupMeansOptions(ComparisonOptions, draw.RegionOrderOptions):
+class _GroupMeansOptions(ComparisonOptions, RegionOrderOptions):
     """Which groups are shown in which hub measure, over regions in which order."""
 
     of: Compared = option(HUBS, title="Compare", help="Only hubs are compared region by region.", choices=(HUBS,))
@@ -37,7 +38,7 @@ def group_means(measured: "Measured", options: _GroupMeansOptions) -> draw.Drawi
     difference = compared_groups(measured, options.part(ComparisonOptions))
     tests, differs = difference.found.table, difference.differs
     atlas, about = measured.atlas, HUB_MEASURES[options.measure].in_words_of(measured.kind)
-    drawn = draw.regions_in_order(atlas, options.order)
+    drawn = regions_in_order(atlas, options.order)
     order, places = list(drawn.order), np.arange(atlas.n_regions)
     texts = [f"{atlas.regions[region]}\nd = {tests['d'][region]:.2f}, q = {tests['q'][region]:.2g}" for region in order]
     marks: list[draw.Mark] = []
@@ -77,7 +78,7 @@ def group_means(measured: "Measured", options: _GroupMeansOptions) -> draw.Drawi
 
 
 @dataclass(frozen=True)
-class _ConnectivityDifferenceOptions(ComparisonOptions, draw.RegionOrderOptions):
+class _ConnectivityDifferenceOptions(ComparisonOptions, RegionOrderOptions):
     """Which groups are compared, and what the colours of their difference are."""
 
     of: Compared = option(NETWORKS, title="Compare", help="Connectivity of regions.", choices=(NETWORKS,))
@@ -108,7 +109,7 @@ def connectivity_difference(measured: "Measured", options: _ConnectivityDifferen
     known = np.abs(shown[np.isfinite(shown)])
     limit = (float(np.quantile(known, 0.99)) if len(known) else 0.0) or 1.0
     quantity = f"difference of {what}" if options.shown == "difference" else "effect size d"
-    order = draw.regions_in_order(atlas, options.order)
+    order = regions_in_order(atlas, options.order)
     sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     people = "simulated people" if measured.cohort.simulated else "people"
     shades = draw.Shades(quantity=quantity, low=-limit, high=limit)
@@ -124,7 +125,7 @@ def connectivity_difference(measured: "Measured", options: _ConnectivityDifferen
             f"same in all are gaps. {not_ruled_out(planned.covariates.absent)}"
         ),
         line=said,
-        numbers=lambda: draw.matrix_numbers(shown, atlas.regions, order),
+        numbers=lambda: matrix_numbers(shown, atlas.regions, order),
         methods=(
             connectivity_sentence(measured),
             f"{second} and {first} ({sizes}) were compared connection by connection with a linear model, "

@@ -25,9 +25,10 @@ from biobgt.data.atlas import named_labelling
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.figures.brain import IN_NONE, MOST_NAMED, NODES, Brain, BrainKind, brain_option, in_brain
 from biobgt.figures.connectivity import estimated_with
-from biobgt.figures.drawing import Axis, Curve, Drawing, Mark, Panel, Points, Rule, region_number, region_option, table
+from biobgt.figures.drawing import Axis, Curve, Drawing, Mark, Panel, Points, Rule, table
 from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, hub_methods
 from biobgt.figures.modules import flow_panel, in_modules, module_methods, named_modules
+from biobgt.figures.regions import region_number, region_option
 from biobgt.figures.register import figure
 from biobgt.figures.which_model import group_colour
 from biobgt.groups.compare import HUBS, MODULES, NETWORKS, Compared, ComparisonOptions, TwoGroups

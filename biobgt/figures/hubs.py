@@ -18,6 +18,19 @@ from biobgt.data.graph import ESTIMATED, ConnectivityKind
 from biobgt.figures import drawing as draw
 from biobgt.figures.brain import GLASS_BRAIN, MOST_NAMED, NODES, Brain, BrainKind, brain_caption, brain_option, in_brain
 from biobgt.figures.connectivity import graph_methods
+from biobgt.figures.regions import (
+    AS_IN_ATLAS,
+    RegionOrder,
+    gap_words,
+    only_regions,
+    order_by_value,
+    order_option,
+    random_regions,
+    region_number,
+    region_option,
+    regions_in_order,
+    with_gaps,
+)
 from biobgt.figures.register import figure
 from biobgt.hubs.measures import (
     COMPARED,
@@ -122,9 +135,9 @@ class HubCurvesOptions(HubOptions):
         shown={"z": "z-score", "rank": "Rank", "raw": "Raw"},
         link="curve_scale",
     )
-    order: str = draw.order_option(
+    order: str = order_option(
         others=lambda: {
-            **draw.AS_IN_ATLAS,
+            **AS_IN_ATLAS,
             **{name: capitalised(_hubs_first(one)) for name, one in _by_measure().items()},
         },
         help="By functional network, in the atlas's order, or by a hub measure, its strongest hub first.",
@@ -147,7 +160,7 @@ class HubCurvesOptions(HubOptions):
         "is then quick.",
         link="group_behind",
     )
-    region: str = draw.region_option()
+    region: str = region_option()
 
 
 def group_members(measured: "Measured") -> "tuple[Subject, ...]":
@@ -202,7 +215,7 @@ class _Curves:
     regions: Sequence[str]
     values: Mapping[str, FloatArray]
     hubs: NDArray[np.bool_]
-    order: draw.RegionOrder
+    order: RegionOrder
     group: _GroupBand | None
 
     def measure(self, key: str = "") -> HubMeasure:
@@ -326,13 +339,13 @@ def hub_curves(measured: "Measured", options: HubCurvesOptions) -> draw.Drawing:
         options,
         kind,
         measured.atlas.regions,
-        {key: draw.with_gaps(found[f"{key}{suffix}"].to_numpy(), subject) for key in options.measures},
+        {key: with_gaps(found[f"{key}{suffix}"].to_numpy(), subject) for key in options.measures},
         found[f"{options.measures[0]}_hub"].to_numpy(),
         _regions_shown(measured, options),
         _group_band(measured, options) if options.group else None,
     )
     apart = options.scale == "raw" or options.group
-    remark = _strength_remark(measured, options.measures) + draw.gap_words(subject)
+    remark = _strength_remark(measured, options.measures) + gap_words(subject)
     screen = draw.of_subject(
         subject,
         f"{curves.words}{remark}",
@@ -348,18 +361,18 @@ def hub_curves(measured: "Measured", options: HubCurvesOptions) -> draw.Drawing:
     return replace(screen, on_paper=partial(curves.on_paper, screen=screen))
 
 
-def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> draw.RegionOrder:
+def _regions_shown(measured: "Measured", options: HubCurvesOptions) -> RegionOrder:
     """The regions that are drawn, all or some at random, in the order that was asked for."""
     atlas = measured.atlas
-    draw.region_number(atlas, options.region)  # says so where there is no such region
+    region_number(atlas, options.region)  # says so where there is no such region
     if by := _by_measure().get(options.order):
         values = measured.hub_table(options, (by.key,))[by.key].to_numpy()
-        order = draw.order_by_value(values, lowest_first=by.low_in_hubs)
+        order = order_by_value(values, lowest_first=by.low_in_hubs)
     else:
-        order = draw.regions_in_order(atlas, options.order)
+        order = regions_in_order(atlas, options.order)
     if not 0 < options.n_random < atlas.n_regions:
         return order
-    return draw.only_regions(order, draw.random_regions(atlas.n_regions, options.n_random, seed=options.seed))
+    return only_regions(order, random_regions(atlas.n_regions, options.n_random, seed=options.seed))
 
 
 @dataclass(frozen=True)
@@ -367,14 +380,14 @@ class _HubScatterOptions(HubOptions):
     """Which measure node entanglement is set against."""
 
     measure: str = option(NEFF, title="Hub measure", help="The measure that NE is compared with.", choices=HUB_MEASURES)
-    region: str = draw.region_option()
+    region: str = region_option()
 
 
 @figure("hub_scatter", "NE against another measure", takes=_HubScatterOptions)
 def hub_scatter(measured: "Measured", options: _HubScatterOptions) -> draw.Drawing:
     """Node entanglement against another measure of one subject, one point per region."""
     subject, regions = measured.subject, measured.atlas.regions
-    picked = draw.region_number(measured.atlas, options.region)
+    picked = region_number(measured.atlas, options.region)
     own_table = measured.hub_table(options, (NE,))
     other = measured.hubs(options.perturbation).values(options.gamma, (options.measure,))[options.measure]
     x, y, hubs = np.asarray(other, dtype=np.float64), own_table[NE].to_numpy(), own_table[f"{NE}_hub"].to_numpy()
@@ -536,7 +549,7 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> draw.Drawing:
     subject, key, painted = measured.subject, options.measure, options.brain != NODES
     brain = Brain.of(measured.atlas, options.brain)
     found = measured.hub_table(options.part(HubOptions), (key,))
-    values, ranks = (draw.with_gaps(found[column].to_numpy(float), subject) for column in (key, f"{key}_rank"))
+    values, ranks = (with_gaps(found[column].to_numpy(float), subject) for column in (key, f"{key}_rank"))
     hubs = found[f"{key}_hub"].to_numpy(bool)
     strongest = [int(region) for region in np.argsort(ranks, kind="stable") if hubs[region]][:MOST_NAMED]
     about = HUB_MEASURES[key].in_words_of(measured.kind)
@@ -563,7 +576,7 @@ def hub_brain(measured: "Measured", options: _HubBrainOptions) -> draw.Drawing:
         colour = f"the rank by {about.short}{at} ({RANK_1})" if painted else named
         said = brain_caption(brain, subject, where, colour=colour, size=f"{about.short} itself")
         names = f" The strongest: {', '.join(brain.regions[region] for region in strongest)}." if strongest else ""
-        return f"{said}{names}{brain.left_out}{draw.gap_words(subject)}"
+        return f"{said}{names}{brain.left_out}{gap_words(subject)}"
 
     return in_brain(
         brain,

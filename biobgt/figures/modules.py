@@ -39,6 +39,7 @@ from biobgt.figures.connectivity import (
     matrix_panel,
     shades_words,
 )
+from biobgt.figures.regions import matrix_numbers, order_regions
 from biobgt.figures.register import figure
 from biobgt.hubs.measures import NULL_GRAPHS_KEEP
 from biobgt.modules.measures import (
@@ -129,7 +130,7 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> draw.Dr
     numbered = sorted(set(modules) - {0})
     names = named_modules(atlas, options.labelling, partition) | {0: NO_GROUP}
     called = [names[module] for module in modules]
-    order = draw.order_regions(len(modules), called, first=[names[number] for number in numbered])
+    order = order_regions(len(modules), called, first=[names[number] for number in numbered])
     blocks_of = [modules[order.order[start]] for _, start, _ in order.blocks]
     colours = [module_colours([module])[module] for module in blocks_of]
 
@@ -138,7 +139,7 @@ def module_heatmap(measured: "Measured", options: NamedModuleOptions) -> draw.Dr
         return matrix_panel(matrix, atlas.regions, replace(order, blocks=blocks), shades, colours=colours)
 
     def numbers() -> "pd.DataFrame":
-        numbers = draw.matrix_numbers(matrix, atlas.regions, order)
+        numbers = matrix_numbers(matrix, atlas.regions, order)
         numbers.insert(1, "module", [modules[region] for region in order.order], allow_duplicates=True)
         return numbers
 

@@ -14,6 +14,7 @@ from biobgt.base.wording import counted
 from biobgt.data.graph import ESTIMATED, KINDS
 from biobgt.figures import drawing as draw
 from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, gammas_option, hub_methods
+from biobgt.figures.regions import region_number, region_option
 from biobgt.figures.register import figure
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, HubOptions
 
@@ -30,7 +31,7 @@ _BEFORE_COLOUR, _AFTER_COLOUR = HUB_MEASURES[NE].colour, HUB_COLOUR
 class _RegionOptions(HubOptions):
     """Which region is asked about."""
 
-    region: str = draw.region_option(help="The region to explain, by its name; by default the one with the highest NE.")
+    region: str = region_option(help="The region to explain, by its name; by default the one with the highest NE.")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class _SurroundingsOptions(_RegionOptions):
 
 def story_of(measured: "Measured", options: _RegionOptions) -> "RegionExplanation":
     """The story of the region that is named, or of the one with the highest NE where none is."""
-    region = draw.region_number(measured.atlas, options.region)
+    region = region_number(measured.atlas, options.region)
     if region is None:
         region = measured.strongest_hub(options)
     gammas = options.gammas if isinstance(options, _EntropyOptions) else GAMMAS

@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 from test_browser_frame import heatmap, title, upload, wait_until_drawn
 
 from biobgt.data.atlas import BUNDLED, Atlas, load_atlas
-from biobgt.figures.drawing import regions_in_order
+from biobgt.figures.regions import regions_in_order
 
 pytestmark = pytest.mark.browser
 

@@ -18,11 +18,12 @@ from biobgt.figures import drawing as draw
 from biobgt.figures import hubs as family
 from biobgt.figures import order_regions, why_region
 from biobgt.figures.brain import Brain, in_brain
-from biobgt.figures.drawing import ATLAS_ORDER, Drawing, Panel
+from biobgt.figures.drawing import Drawing, Panel
 from biobgt.figures.paper import pen
 from biobgt.figures.paper.frame import save_figure
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.hubs.agreement import RankCorrelation
 from biobgt.hubs.table import RegionExplanation, _Neighbourhood

@@ -19,8 +19,8 @@ from biobgt.figures import (
     order_regions,
     series_carpet,
 )
-from biobgt.figures.drawing import RegionOrderOptions
 from biobgt.figures.paper.pen import draw_on_paper
+from biobgt.figures.regions import RegionOrderOptions
 from biobgt.figures.register import NoOptions
 from biobgt.results.measured import Measured
 

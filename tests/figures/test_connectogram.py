@@ -13,6 +13,7 @@ from biobgt.figures import drawing as draw
 from biobgt.figures.connectogram import connectogram, connectogram_panel, strongest_pairs
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.regions import order_regions
 from biobgt.figures.screen import linked
 from biobgt.results.measured import Measured
 
@@ -22,7 +23,7 @@ MATRIX = np.array([[1, 0.2, -0.9, 0], [0.2, 1, 0.5, np.nan], [-0.9, 0.5, 1, 0.1]
 
 
 def drawn(n_strongest=3, labels=LABELS):
-    order = draw.order_regions(4, labels)
+    order = order_regions(4, labels)
     pairs = strongest_pairs(MATRIX, n_strongest)
     panel = connectogram_panel(REGIONS, order, pairs, MATRIX[pairs[:, 0], pairs[:, 1]], "r")
     return draw.Drawing(title="A ring", panels=[panel], legend="above"), panel.marks[0]
@@ -57,7 +58,7 @@ def test_blocks_are_arcs_that_do_not_meet_and_without_networks_the_ring_is_one()
 
 def test_names_on_a_side_are_a_line_apart():
     labels = [str(number) for number in range(30)]
-    ring = replace(drawn()[1], names=labels, order=draw.order_regions(30, labels), colours=["#000000"] * 30)
+    ring = replace(drawn()[1], names=labels, order=order_regions(30, labels), colours=["#000000"] * 30)
     ends = {name: end for name, (_, end) in ring.labels(0.2)}
     assert set(ends) == set(labels)
     for side in (1, -1):
@@ -102,6 +103,6 @@ def test_the_figure_tells_what_it_draws_and_its_marks_know_regions():
 
 def test_a_matrix_without_negative_values_has_one_sign():
     drawing, _ = drawn()
-    panel = connectogram_panel(REGIONS, draw.order_regions(4), np.array([[0, 1]]), np.array([3.0]), "streamlines")
+    panel = connectogram_panel(REGIONS, order_regions(4), np.array([[0, 1]]), np.array([3.0]), "streamlines")
     figure = on_screen(replace(drawing, panels=[panel]))
     assert [trace.name for trace in figure.data if trace.name] == ["streamlines"]

@@ -28,9 +28,9 @@ from biobgt.figures.attention_groups import (
     attention_likeness,
     attention_spread,
 )
-from biobgt.figures.drawing import ATLAS_ORDER
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.screen.pen import PAGE_WIDTH, height_by_width
 from biobgt.model.attention import BesideConnectivity, block_tests, functional_labels, people_summary
 from biobgt.model.pretrained import installed_model

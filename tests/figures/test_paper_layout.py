@@ -24,7 +24,7 @@ from paper_texts import drawn_texts, texts_inside_and_apart
 from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.figures import connectivity_distribution, connectivity_heatmap, order_by_value, order_regions, series_carpet
-from biobgt.figures.drawing import Drawing, RegionOrderOptions
+from biobgt.figures.drawing import Drawing
 from biobgt.figures.hubs import BY_NE
 from biobgt.figures.models import (
     OBSERVED,
@@ -38,6 +38,7 @@ from biobgt.figures.models import (
 )
 from biobgt.figures.paper.pen import _spread, draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.regions import RegionOrderOptions
 from biobgt.figures.register import NoOptions
 from biobgt.figures.why_region import MOST_DRAWN
 from biobgt.results.measured import Measured

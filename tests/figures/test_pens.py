@@ -18,6 +18,7 @@ from biobgt.figures.brain import Brain
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.paper import pen
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.regions import order_regions
 from biobgt.figures.screen import pen as screen
 from biobgt.figures.screen.pen import _compact, draw_on_screen
 from biobgt.model.pretrained import installed_model, installed_models
@@ -102,7 +103,7 @@ def test_a_rule_is_named_on_both(rule, axis):
 
 def heat(z, shades=None, **about):
     names = [f"r{i}" for i in range(len(z))]
-    order = draw.order_regions(len(z), ["one"] * (len(z) - 1) + ["two"])
+    order = order_regions(len(z), ["one"] * (len(z) - 1) + ["two"])
     axes = {"x": draw.Axis(names=names, order=order), "y": draw.Axis(names=names, order=order, reversed=True)}
     mark = draw.Heatmap(z=z, shades=shades or draw.Shades(quantity="r", low=-1, high=1), **about)
     return drawn(mark, **axes, square_mm=60)

@@ -18,7 +18,7 @@ from biobgt.data.atlas import BUNDLED, FEWEST_REGIONS, numbered_atlas
 from biobgt.data.cohort import GROUP_TITLES, counted_people
 from biobgt.data.quality import DOUBT
 from biobgt.figures.connectivity import connectivity_distribution, connectivity_heatmap, series_carpet
-from biobgt.figures.drawing import RegionOrderOptions
+from biobgt.figures.regions import RegionOrderOptions
 from biobgt.figures.register import NoOptions
 from biobgt.readers.fetch import ABIDE_TERMS, PIPELINES, FetchOptions, abide_cohort, data_folder
 from session import cohorts

@@ -44,6 +44,7 @@ from biobgt.figures.paper.frame import (
     wrapped,
 )
 from biobgt.figures.paper_style import PaperStyle
+from biobgt.figures.regions import RegionOrder
 
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 _WIDTH, _THIN = 1.2, 0.7  # points, of lines
@@ -355,7 +356,7 @@ def _spread(positions: Sequence[float], gap: float, low: float, high: float) -> 
     return (np.clip(apart, low, max(low, high - steps[-1])) + steps).tolist() if len(positions) else []
 
 
-def _name_blocks(axes: Axes, order: draw.RegionOrder, style: PaperStyle, *, along: str) -> None:
+def _name_blocks(axes: Axes, order: RegionOrder, style: PaperStyle, *, along: str) -> None:
     """Name the blocks of regions beside the axis with brackets, once their room was taken and the height is known.
 
     Names are moved apart where blocks are narrow. Where even that leaves too little room, the smallest blocks go
@@ -365,7 +366,7 @@ def _name_blocks(axes: Axes, order: draw.RegionOrder, style: PaperStyle, *, alon
     ----------
     axes : matplotlib Axes
         Region k is drawn at k on the axis.
-    order : draw.RegionOrder
+    order : RegionOrder
     style : PaperStyle
     along : {"x", "y"}
     """
@@ -396,7 +397,7 @@ def _name_blocks(axes: Axes, order: draw.RegionOrder, style: PaperStyle, *, alon
         _bracket(axes, span, middle, place, point=1 / across, along=along)
 
 
-def _fit_side_by_side(order: draw.RegionOrder, style: PaperStyle, point: float) -> bool:
+def _fit_side_by_side(order: RegionOrder, style: PaperStyle, point: float) -> bool:
     """Tell whether the names, each below its block's middle, leave room between them."""
     reach = [(text_width(name, style.tick_size, style) + style.tick_size) * point / 2 for name, _, _ in order.blocks]
     middles = [(start + end - 1) / 2 for _, start, end in order.blocks]

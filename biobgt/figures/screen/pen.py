@@ -18,6 +18,7 @@ from biobgt.base.colours import BLACKISH, LINE_GREY, PALE_GREY, ink_on
 from biobgt.base.wording import power_of_ten
 from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
+from biobgt.figures.regions import RegionOrder
 from biobgt.figures.screen.brain import brain_on_screen
 from biobgt.figures.screen.pinned import mark_region
 
@@ -330,7 +331,7 @@ def _names_apart(axis: draw.Axis, columns: int) -> Dictionary:
     }
 
 
-def _rows_apart(order: draw.RegionOrder, share: float) -> list[int]:
+def _rows_apart(order: RegionOrder, share: float) -> list[int]:
     """The row at which each block's name stands: its middle, moved where small blocks would write over another."""
     step = max(1, round(len(order.order) * share))
     rows = [(start + end - 1) // 2 for _, start, end in order.blocks]
