@@ -9,8 +9,7 @@ from dataclasses import replace
 import streamlit as st
 
 from biobgt.base.wording import NOT_A_DIAGNOSIS
-from biobgt.figures import attention as maps
-from biobgt.figures import attention_groups as groups
+from biobgt.figures.attention import maps, tested
 from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.screen.pen import PAGE_WIDTH
 from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside
@@ -95,9 +94,9 @@ def _say_what_counts(model: InstalledModel, whose: str = "") -> None:
 def _show_difference(view: View, model: InstalledModel) -> None:
     """Show the difference of two groups, and the tests of module blocks."""
     with widgets.in_a_row():
-        widgets.ask(groups.AttentionGroupsOptions, "first", "second", cohort=model.cohort)
+        widgets.ask(tested.AttentionGroupsOptions, "first", "second", cohort=model.cohort)
         _ask_unit(model)
-    options = view.options(groups.AttentionDifferenceOptions, **_part_of(view, model))
+    options = view.options(tested.AttentionDifferenceOptions, **_part_of(view, model))
     if options.first == options.second:
         st.info(widgets.TWO_GROUPS)
     else:
@@ -107,20 +106,20 @@ def _show_difference(view: View, model: InstalledModel) -> None:
 def _ask_unit(model: InstalledModel) -> None:
     """Ask in which unit differences are shown, where it is known how uncertain they are."""
     if model.spread is not None:
-        widgets.ask(groups.AttentionDifferenceOptions, "unit", cohort=model.cohort)
+        widgets.ask(tested.AttentionDifferenceOptions, "unit", cohort=model.cohort)
 
 
 def _show_two_groups(
-    view: View, model: InstalledModel, options: groups.AttentionDifferenceOptions, *, key: str = ""
+    view: View, model: InstalledModel, options: tested.AttentionDifferenceOptions, *, key: str = ""
 ) -> None:
     """Show the difference of two groups, and the tests of module blocks; ``key`` tells several such panels apart."""
     if model.spread is None:
-        options = replace(options, unit=groups.DIFFERENCES)
-    measured, compared = measured_model(model), options.part(groups.AttentionGroupsOptions)
-    tests = groups.tested_blocks(model, options.between(model))
-    shown: list[Asked] = [(groups.attention_difference, options, f"{key}attention_difference")]
+        options = replace(options, unit=tested.DIFFERENCES)
+    measured, compared = measured_model(model), options.part(tested.AttentionGroupsOptions)
+    tests = tested.tested_blocks(model, options.between(model))
+    shown: list[Asked] = [(tested.attention_difference, options, f"{key}attention_difference")]
     if tests is not None:
-        shown.append((groups.attention_blocks, compared, f"{key}block_effects"))
+        shown.append((tested.attention_blocks, compared, f"{key}block_effects"))
     show_beside(view, *shown, wide=True, measured=measured)
     if tests is None:
         return
@@ -193,7 +192,7 @@ def _show_controls(view: View, model: InstalledModel) -> None:
         "two cohorts that is no larger than this says nothing about the disorders."
     )
     heading("Do the controls of different cohorts differ?", about=about)
-    options = view.options(groups.AttentionDifferenceOptions, first=first, second=second, **_part_of(view, model))
+    options = view.options(tested.AttentionDifferenceOptions, first=first, second=second, **_part_of(view, model))
     _show_two_groups(view, model, options, key="controls_")
 
 
@@ -204,18 +203,18 @@ def _show_disorder(view: View, model: InstalledModel) -> None:
         widgets.ask(ModelPageOptions, "disorder", cohort=model.cohort)
         _ask_unit(model)
     two = {"first": model.controls_of(disorder), "second": disorder}
-    options = view.options(groups.AttentionDifferenceOptions, **two, **_part_of(view, model))
+    options = view.options(tested.AttentionDifferenceOptions, **two, **_part_of(view, model))
     _show_two_groups(view, model, options)
 
 
 _TABS: Mapping[str, Sequence[Callable[[View, InstalledModel], None]]] = {
     "groups": [_show_groups],
     "difference": [_show_difference],
-    "contrast": [Panel(groups.attention_contrast, "contrast")],
+    "contrast": [Panel(tested.attention_contrast, "contrast")],
     # Of a network every person is in the figure of the spread, and needs no contrast.
     "controls": [_show_controls],
-    "disorders": [_show_disorder, Panel(groups.attention_likeness, "likeness", "How alike are the differences?")],
-    "people": [Panel(groups.attention_spread, "spread", "Do a few people drive the mean?")],
+    "disorders": [_show_disorder, Panel(tested.attention_likeness, "likeness", "How alike are the differences?")],
+    "people": [Panel(tested.attention_spread, "spread", "Do a few people drive the mean?")],
     "brain": [_show_received],
     "systems": [_show_systems],
     "subject": [_show_own],

@@ -11,7 +11,7 @@ import biobgt
 from biobgt.base.references import REFERENCES
 from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, listed
 from biobgt.data.cohort import GROUP_TITLES, counted_people
-from biobgt.figures.attention import attention_maps
+from biobgt.figures.attention.maps import attention_maps
 from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
 from biobgt.figures.modules import module_brain
 from biobgt.figures.regions import ATLAS_ORDER

@@ -9,7 +9,7 @@ import streamlit as st
 from biobgt.base.wording import counted
 from biobgt.data.atlas import LABELLINGS
 from biobgt.figures import models as figures
-from biobgt.figures.attention_groups import attention_contrast, attention_likeness
+from biobgt.figures.attention.tested import attention_contrast, attention_likeness
 from biobgt.figures.register import NoOptions
 from biobgt.model.attention import functional_labels, network_table
 from biobgt.model.pretrained import InstalledModel, installed_models, unusable_models

@@ -1,5 +1,5 @@
-from .attention import attention_in_brain, attention_maps, attention_systems, subject_attention
-from .attention_groups import (
+from .attention.maps import attention_in_brain, attention_maps, attention_systems, subject_attention
+from .attention.tested import (
     attention_blocks,
     attention_contrast,
     attention_difference,

@@ -74,8 +74,15 @@ class Figure(Generic[_Options]):
 
 
 _FAMILIES = (
-    *("attention", "attention_groups", "attention_beside", "connectivity", "connectogram", "groups", "group_maps"),
-    *("hubs", "models", "modules", "own_attention", "why_region"),
+    *(
+        "attention.disorders",
+        "attention.maps",
+        "attention.own_groups",
+        "attention.tested",
+        "connectivity",
+        "connectogram",
+    ),
+    *("groups", "group_maps", "hubs", "models", "modules", "why_region"),
 )
 _FIGURES: Registry[Figure[Any]] = Registry("figure")
 

@@ -9,7 +9,7 @@ from page_hands import turn_to
 from biobgt.base.wording import percent
 from biobgt.data.atlas import load_atlas
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention import _connectivity_words, colour_limits
+from biobgt.figures.attention.maps import _connectivity_words, colour_limits
 from biobgt.model.attention import (
     attention_received,
     beside_connectivity,

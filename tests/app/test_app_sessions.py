@@ -19,7 +19,6 @@ from biobgt.data import quality
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
 from biobgt.export import CohortRef, FigureRequest, bundle, cohort_sha256
-from biobgt.figures import attention
 from biobgt.hubs import agreement, table
 from biobgt.hubs.entanglement import Spectra
 from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES
@@ -58,7 +57,7 @@ COMPUTING = (
     (pretrained, "load_groups"),
     (pretrained, "_load_region_weights"),
     (pretrained, "load_pretrained"),
-    (attention, "_louvain_labels"),
+    (maps, "_louvain_labels"),
     (bundle, "make_files"),
 )
 GRAPH = ["subject_connectivity", "graph_from_connectivity"]

@@ -27,7 +27,7 @@ from biobgt import ConnectomeSettings, InputError, load_atlas
 from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.data.atlas import BUNDLED, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.figures.attention import attention_in_brain
+from biobgt.figures.attention.maps import attention_in_brain
 from biobgt.figures.brain import (
     CORTEX,
     FIRST_COLOUR,
@@ -221,7 +221,7 @@ def test_brains_of_an_atlas_of_which_56_regions_have_no_place(rng):
 def test_attention_received_gives_its_range_and_claims_nothing():
     measured = Measured(installed_model("abide-cc200").cohort).of(None)
     regions, received = measured.atlas.regions, np.linspace(0.95, 1.05, 200)
-    with patch("biobgt.figures.attention.attention_received", return_value=received):
+    with patch("biobgt.figures.attention.maps.attention_received", return_value=received):
         shown = attention_in_brain(measured, attention_in_brain.takes())
     assert " NC, mean over layers and heads, on the fsaverage5 cortex;" in shown.caption
     assert "0.95 to 1.05, which is 10 % of the mean" in shown.caption

@@ -12,7 +12,7 @@ from paper_texts import texts_inside_and_apart
 
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas, load_atlas
-from biobgt.figures.attention import (
+from biobgt.figures.attention.maps import (
     AttentionOrderOptions,
     AttentionPartOptions,
     _connectivity_words,
@@ -20,7 +20,7 @@ from biobgt.figures.attention import (
     attention_maps,
     attention_systems,
 )
-from biobgt.figures.attention_groups import (
+from biobgt.figures.attention.tested import (
     _comparison_sentence,
     attention_blocks,
     attention_contrast,

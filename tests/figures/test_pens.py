@@ -13,7 +13,7 @@ from biobgt.base.colours import SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import drawing as draw
-from biobgt.figures.attention import attention_maps
+from biobgt.figures.attention.maps import attention_maps
 from biobgt.figures.brain import Brain
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.paper import pen

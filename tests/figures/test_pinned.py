@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention import attention_maps
+from biobgt.figures.attention.maps import attention_maps
 from biobgt.figures.register import all_figures
 from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.figures.screen.pinned import mark_region

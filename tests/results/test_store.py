@@ -21,7 +21,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.kept import Key
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention import AttentionOptions
+from biobgt.figures.attention.maps import AttentionOptions
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured, subject_features
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure, HubOptions

@@ -22,7 +22,7 @@ from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.quality import mean_connectivity
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention_groups import _comparison_sentence, _contrast_sentence
+from biobgt.figures.attention.tested import _comparison_sentence, _contrast_sentence
 from biobgt.groups.design import one_value_per_person
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import TRAINED_ON

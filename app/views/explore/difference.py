@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import FEWEST_COMPARED
-from biobgt.figures.attention_groups import attention_blocks, attention_difference
+from biobgt.figures.attention.tested import attention_blocks, attention_difference
 from biobgt.figures.group_maps import connectivity_difference, group_means
 from biobgt.figures.groups import group_difference_brain, group_differences, people
 from biobgt.figures.screen import linked

@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted
-from biobgt.figures.attention import attention_in_brain, attention_maps
-from biobgt.figures.attention_beside import attention_minus_controls, groups_in_a_row, region_attention
-from biobgt.figures.attention_groups import attention_contrast, attention_spread
-from biobgt.figures.own_attention import own_attention, own_attention_difference
+from biobgt.figures.attention.disorders import attention_minus_controls, groups_in_a_row, region_attention
+from biobgt.figures.attention.maps import attention_in_brain, attention_maps
+from biobgt.figures.attention.own_groups import own_attention, own_attention_difference
+from biobgt.figures.attention.tested import attention_contrast, attention_spread
 from biobgt.figures.screen import linked
 from biobgt.groups.compare import TwoGroups
 from biobgt.model.pretrained import InstalledModel, installed_models

@@ -33,10 +33,8 @@ _PAGES = {
     "hubs": "hubs",
     "modules": "modules",
     "attention": "attention",
-    "attention_groups": "attention",
-    "attention_beside": "attention",
-    "own_attention": "attention",
     "groups": "compare",
+    "group_maps": "compare",
 }
 
 
@@ -261,7 +259,7 @@ class Screen(ABC):
 
 
 def _page_of(figure: Figure[Any]) -> str:
-    return _PAGES.get(figure.draw.__module__.rpartition(".")[2], "subjects")
+    return _PAGES.get(figure.draw.__module__.split(".")[2], "subjects")  # behind biobgt.figures
 
 
 def drawn(measured: Measured, figure: Figure[Any], options: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import streamlit as st
 
 from biobgt.base.errors import InputError
-from biobgt.figures import attention
+from biobgt.figures.attention import maps
 from biobgt.figures.brain import NODES
 from biobgt.figures.connectivity import connectivity_heatmap
 from biobgt.figures.connectogram import connectogram
@@ -47,7 +47,7 @@ class SubjectScreen(Screen):
             "connectivity": Shown("Connectivity", connectivity_heatmap, {"matrix": "connectivity"}, ("order",)),
             "graph": Shown("Brain graph", connectivity_heatmap, {"matrix": "graph"}, ("order",)),
             "modules": Shown("Connectivity by module", module_heatmap),
-            "attention": Shown("Attention", attention.subject_attention, asks=("order",)),
+            "attention": Shown("Attention", maps.subject_attention, asks=("order",)),
             "connectogram": Shown("Connectogram", connectogram, asks=("connections", "order")),
         },
         "explore_curves": {
@@ -94,7 +94,7 @@ class SubjectScreen(Screen):
         """The options of a tile's figure, as the user chose them."""
         if issubclass(shown.figure.takes, EntanglementOptions) and not self.wants_hubs:
             raise InputError("The hubs of this atlas are not measured yet.")
-        if shown.figure is attention.subject_attention:
+        if shown.figure is maps.subject_attention:
             model = self.view.chosen_model
             if model is None:
                 raise InputError(f"No installed model was trained on {self.view.atlas.title}: see the page Models.")

@@ -15,8 +15,8 @@ from biobgt.base.arrays import FDR, passes
 from biobgt.base.options import Options
 from biobgt.base.wording import adjusted_for, counted, percent, signed
 from biobgt.data.cohort import average_by_person
-from biobgt.figures import attention_beside
 from biobgt.figures import drawing as draw
+from biobgt.figures.attention import disorders
 from biobgt.figures.register import Figure
 from biobgt.figures.screen.pen import Dictionary, draw_on_screen, packed
 from biobgt.groups.compare import ComparisonOptions
@@ -249,8 +249,8 @@ def map_cells(model: "InstalledModel") -> dict[str, Dictionary]:
     Returns
     -------
     dict
-        Under ``groups`` and ``differences``, in the order of the maps of :func:`attention_beside.groups_in_a_row` and
-        :func:`attention_beside.pairs_beside`: their names, and whole numbers by which one cell is told.
+        Under ``groups`` and ``differences``, in the order of the maps of :func:`disorders.groups_in_a_row` and
+        :func:`disorders.pairs_beside`: their names, and whole numbers by which one cell is told.
     """
     connectivity, rates = _cells_of(model)
     return {"groups": _beside("FC", connectivity), "differences": _beside("q", rates, signed=True)}
@@ -265,7 +265,7 @@ def own_cells(measured: "Measured", model: "InstalledModel", groups: tuple[str, 
     model : InstalledModel
     groups : (str, str)
     """
-    from biobgt.figures.own_attention import own_name, own_tests
+    from biobgt.figures.attention.own_groups import own_name, own_tests
 
     first, second = (own_name(group) for group in groups)
     connectivity, rates = _cells_of(model)
@@ -273,16 +273,14 @@ def own_cells(measured: "Measured", model: "InstalledModel", groups: tuple[str, 
         people = measured.cohort.group(group)
         matrices = np.stack([measured.of(one).pearson() for one in people.ids])
         connectivity[name] = average_by_person(matrices, people.persons).mean(axis=0)
-    rates[attention_beside.difference_name((first, second))] = attention_beside.rates_of(
-        model, own_tests(measured, model, groups)
-    )
+    rates[disorders.difference_name((first, second))] = disorders.rates_of(model, own_tests(measured, model, groups))
     return {"groups": _beside("FC", connectivity), "differences": _beside("q", rates, signed=True)}
 
 
 def _cells_of(model: "InstalledModel") -> tuple[dict[str, Any], dict[str, Any]]:
-    groups, pairs = attention_beside.groups_in_a_row(model), attention_beside.pairs_beside(model)
+    groups, pairs = disorders.groups_in_a_row(model), disorders.pairs_beside(model)
     connectivity = {group: model.groups.connectivity[group] for group in groups}
-    rates = {attention_beside.difference_name(pair): attention_beside.block_rates(model, pair) for pair in pairs}
+    rates = {disorders.difference_name(pair): disorders.block_rates(model, pair) for pair in pairs}
     return connectivity, rates
 
 

@@ -8,7 +8,7 @@ import pytest
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.own_attention import own_attention, own_attention_difference, own_maps, own_tests
+from biobgt.figures.attention.own_groups import own_attention, own_attention_difference, own_maps, own_tests
 from biobgt.figures.screen import linked
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured

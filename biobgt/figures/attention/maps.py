@@ -2,7 +2,7 @@
 
 Attention is in multiples of uniform attention (1 is even); rows look, columns are looked at. Maps of a figure share
 one colour scale, or they could not be compared. What is tested between groups is in
-:mod:`biobgt.figures.attention_groups`.
+:mod:`biobgt.figures.attention.tested`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -15,16 +15,7 @@ from biobgt.base.wording import adjusted_for, counted
 from biobgt.data.cohort import average_by_person
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
-from biobgt.figures.attention import (
-    AttentionOrderOptions,
-    AttentionPartOptions,
-    Matrix,
-    colour_limits,
-    group_maps,
-    map_grid,
-    maps_table,
-)
-from biobgt.figures.attention_beside import (
+from biobgt.figures.attention.disorders import (
     Pair,
     compared_controls,
     difference_maps,
@@ -36,7 +27,16 @@ from biobgt.figures.attention_beside import (
     named,
     reach,
 )
-from biobgt.figures.attention_groups import marked_frames, tested_blocks
+from biobgt.figures.attention.maps import (
+    AttentionOrderOptions,
+    AttentionPartOptions,
+    Matrix,
+    colour_limits,
+    group_maps,
+    map_grid,
+    maps_table,
+)
+from biobgt.figures.attention.tested import marked_frames, tested_blocks
 from biobgt.figures.register import figure
 from biobgt.groups.compare import TwoGroups, check_groups
 from biobgt.model.attention import BlockTests, block_tests

@@ -16,7 +16,7 @@ from biobgt.base.wording import listed, percent, signed
 from biobgt.data.cohort import kind_of_group
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
-from biobgt.figures.attention import (
+from biobgt.figures.attention.maps import (
     QUANTITY,
     SQUARE_MAPS,
     AttentionOptions,
@@ -26,7 +26,7 @@ from biobgt.figures.attention import (
     map_panel,
     maps_table,
 )
-from biobgt.figures.attention_groups import marked_frames, tested_blocks
+from biobgt.figures.attention.tested import marked_frames, tested_blocks
 from biobgt.figures.brain import Brain, in_brain
 from biobgt.figures.regions import RegionOrder, region_number, region_option
 from biobgt.figures.register import model_figure

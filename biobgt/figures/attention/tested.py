@@ -13,7 +13,7 @@ from biobgt.base.options import Options, option
 from biobgt.base.wording import COVARIATES, adjusted_for, counted, listed, percent, signed
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
-from biobgt.figures.attention import SQUARE_MAPS, AttentionOptions, contrast_beside_words, group_maps, map_panel
+from biobgt.figures.attention.maps import SQUARE_MAPS, AttentionOptions, contrast_beside_words, group_maps, map_panel
 from biobgt.figures.regions import RegionOrder, matrix_numbers, order_regions
 from biobgt.figures.register import NoOptions, model_figure
 from biobgt.model.attention import (

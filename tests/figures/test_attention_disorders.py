@@ -5,9 +5,8 @@ import base64
 import numpy as np
 import pytest
 
-from biobgt.figures import attention_groups
-from biobgt.figures.attention import AttentionOptions
-from biobgt.figures.attention_beside import (
+from biobgt.figures.attention import tested
+from biobgt.figures.attention.disorders import (
     attention_minus_controls,
     block_rates,
     compared_controls,
@@ -16,6 +15,7 @@ from biobgt.figures.attention_beside import (
     reach,
     region_attention,
 )
+from biobgt.figures.attention.maps import AttentionOptions
 from biobgt.figures.screen import linked
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
@@ -56,7 +56,7 @@ def test_a_difference_is_mean_minus_mean_on_one_scale_with_the_marked_blocks(mod
         assert mark.z[at(ROW), at(COLUMN)] == pytest.approx(whole[ROW, COLUMN])
         assert f"±{reach(whole):.2f}" in panel.title
         assert all(group in panel.title for group in pair)
-        assert len(mark.frames) == len(attention_groups.tested_blocks(model, pair).marked)
+        assert len(mark.frames) == len(tested.tested_blocks(model, pair).marked)
         widest = max(widest, reach(whole))
     assert limit == pytest.approx(widest)
     assert drawn.simulated == model.simulates(model.group_names)
@@ -83,7 +83,7 @@ def test_beside_a_cell_stand_its_own_fc_and_q_of_its_block_as_tested():
     rates = told("differences", "ASD − NC (ABIDE)")
     labels = FIVE.atlas.labelling(next(iter(FIVE.atlas.labels)))
     looking, looked_at = labels.index("default"), labels.index("occipital")
-    blocks = attention_groups.tested_blocks(FIVE, ASD).blocks.set_index(["module", "other_module"])["q"]
+    blocks = tested.tested_blocks(FIVE, ASD).blocks.set_index(["module", "other_module"])["q"]
     assert rates[looking, looked_at] == pytest.approx(blocks["default", "occipital"], abs=0.0006)
     unlabelled = labels.index(None)
     assert np.isnan(block_rates(FIVE, ASD)[unlabelled]).all()
