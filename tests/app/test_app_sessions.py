@@ -19,6 +19,7 @@ from biobgt.data import quality
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
 from biobgt.export import CohortRef, FigureRequest, bundle, cohort_sha256
+from biobgt.figures.attention import maps
 from biobgt.hubs import agreement, table
 from biobgt.hubs.entanglement import Spectra
 from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES
