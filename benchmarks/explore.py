@@ -144,7 +144,7 @@ def _bring_fine_subject(page: Page, address: str) -> None:
     page.get_by_text(atlas.title).first.wait_for(timeout=WAIT_MS)
     page.get_by_role("link", name="Explore").first.click()
     page.wait_for_function(
-        "document.querySelector('.linked')?.screen?.tiles.get('people')?.sent?.figure", timeout=WAIT_MS
+        "document.querySelector('.linked')?.screen?.tiles.get('explore_people')?.sent?.figure", timeout=WAIT_MS
     )
     page.wait_for_timeout(2000)
 

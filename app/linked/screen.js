@@ -255,7 +255,8 @@ export class Screen {
 
   shownFacts() {
     const facts = this.parts.get("facts");
-    const steps = this.parts.get("facts_gamma")?.steps[this.steps.get("gamma")];
+    const known = this.parts.get("facts_gamma");
+    const steps = known?.made === facts?.made ? known?.steps[this.steps.get("gamma")] : null;
     if (!facts || !steps) return facts;
     const shown = { ...facts, columns: [...facts.columns] };
     for (const [path, value] of steps) {
@@ -268,9 +269,9 @@ export class Screen {
   /** Show the steps of what the page holds already, of one thing or of all. */
   async takeSteps(only) {
     const started = performance.now();
-    for (const { of, by, steps } of this.parts.values()) {
+    for (const { of, by, steps, made } of this.parts.values()) {
       const tile = this.tiles.get(of);
-      if (!tile || (only && by !== only)) continue;
+      if (!tile || (only && by !== only) || made !== tile.sent?.made) continue; // of what it showed before
       const changes = steps[this.steps.get(by)];
       if (changes) await tile.change(by, changes);
     }

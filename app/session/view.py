@@ -163,6 +163,7 @@ class PageOptions(Options):
     explore_curves: str = _tile_option(
         "curves", *(key for key in COMPARED if key != NE), "sweep", "roles", title="Curves"
     )
+    explore_people: str = _tile_option("region", "brain", title="People")
     explore_difference_matrix: str = _tile_option(
         "connectivity", "attention", "blocks", title="Matrix", of="difference_"
     )

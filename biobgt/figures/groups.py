@@ -19,20 +19,17 @@ from biobgt.base.wording import (
     counted,
     not_ruled_out,
     percent,
-    signed,
 )
 from biobgt.data.atlas import named_labelling
-from biobgt.data.cohort import counted_people, person_of
+from biobgt.data.cohort import counted_people
 from biobgt.figures.brain import IN_NONE, MOST_NAMED, NODES, Brain, BrainKind, brain_option, in_brain
 from biobgt.figures.connectivity import estimated_with
-from biobgt.figures.drawing import Axis, Curve, Drawing, Mark, Panel, Points, Rule, table
-from biobgt.figures.hubs import CHOSEN_COLOUR, GROUP_COLOUR, HUB_COLOUR, hub_methods
+from biobgt.figures.drawing import Axis, Drawing, Mark, Panel, Points, Rule, table
+from biobgt.figures.hubs import GROUP_COLOUR, HUB_COLOUR, hub_methods
 from biobgt.figures.modules import flow_panel, in_modules, module_methods, named_modules
-from biobgt.figures.regions import region_number, region_option
 from biobgt.figures.register import figure
-from biobgt.figures.which_model import group_colour
 from biobgt.groups.compare import HUBS, MODULES, NETWORKS, Compared, ComparisonOptions, TwoGroups
-from biobgt.hubs.measures import FC_STRENGTH, HUB_MEASURES, EntanglementOptions, HubOptions
+from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions, NamedModuleOptions
 
 if TYPE_CHECKING:
@@ -467,125 +464,3 @@ def group_module_brain(measured: "Measured", options: _GroupBrainOptions) -> Dra
         numbers=numbers,
         methods=_module_methods(measured, options, found),
     )
-
-
-# Every person of a cohort, in one measure of one region.
-
-
-@dataclass(frozen=True)
-class _PeopleOptions(EntanglementOptions):
-    """In what people are compared, and where."""
-
-    measure: str = option(
-        FC_STRENGTH,
-        title="Measure of people",
-        help="The hub measure that is shown of every person.",
-        choices=HUB_MEASURES,
-        shown=lambda key: HUB_MEASURES[key].heading,
-        link="people_measure",
-    )
-    region: str = region_option(help="Name of the region; without one, the strongest hub of the subject.")
-
-
-@figure("people", "People", takes=_PeopleOptions)
-def people(measured: "Measured", options: _PeopleOptions) -> Drawing:
-    """One dot per recording by group: a hub measure in one region, and how far the groups are apart."""
-    from biobgt.groups.features import people_values, regional_effects
-
-    cohort, about = measured.cohort, HUB_MEASURES[options.measure].in_words_of(measured.kind)
-    number = region_number(measured.atlas, options.region)
-    region = measured.strongest_hub(HubOptions(options.gamma, options.perturbation)) if number is None else number
-    values = people_values(measured, options, options.measure)[:, region]
-    groups = list(dict.fromkeys(one.group or _NO_GROUP for one in cohort))
-    named = {"region": measured.atlas.regions[region]}
-    rows = [
-        {"subject": one.id, "group": one.group or "", **named, options.measure: value}
-        for one, value in zip(cohort, values, strict=True)
-    ]
-    marks: list[Mark] = []
-    for place, group in enumerate(groups):
-        members = [i for i, one in enumerate(cohort) if (one.group or _NO_GROUP) == group]
-        marks += _strip(place, group, [cohort.ids[i] for i in members], values[members], about.short)
-    own = cohort.ids.index(measured.subject.id)
-    place = groups.index(measured.subject.group or _NO_GROUP)
-    x = place + _beside(sum((one.group or _NO_GROUP) == groups[place] for one in cohort.subjects[:own]))
-    marks.append(Points(x=[x], y=[values[own]], colour=CHOSEN_COLOUR, size=13, hollow=True, hover=measured.subject.id))
-    effects = [
-        f"{group} − {groups[0]}: d = {signed(found.d[region], 2)} [{signed(found.d_low[region], 2)}, "
-        f"{signed(found.d_high[region], 2)}]"
-        for group, found in regional_effects(measured, options, options.measure).items()
-        if np.isfinite(found.d[region])
-    ]
-    apart = f" {'; '.join(effects)} (95 % interval), this region alone, unadjusted." if effects else ""
-    stands = _standing(cohort, values, own)
-    name, whom = (
-        measured.atlas.regions[region],
-        counted_people(len({person_of(one) for one in cohort.ids}), len(cohort)),
-    )
-    gamma = f" at γ = {options.gamma:g}/mean(λ)" if about.depends_on_gamma else ""
-    return Drawing(
-        title=f"{about.heading} of {name}",
-        subtitle=cohort.name,
-        simulated=cohort.simulated,
-        caption=f"{about.heading}{gamma} of {name} in {whom} of {cohort.name}, one dot per recording, a line at each "
-        f"group's mean; the ring is {measured.subject.id}{f', {stands}' if stands else ''}.{apart}",
-        line="; ".join(
-            [
-                *(effects or [f"{about.short} of {name}"]),
-                *(["this region alone, unadjusted"] if effects else []),
-                *([f"{measured.subject.id} {stands}"] if stands else []),
-            ]
-        ),
-        panels=[
-            Panel(
-                marks=marks,
-                x=Axis(names=groups, ticks=range(len(groups)), limits=(-0.5, len(groups) - 0.5)),
-                y=Axis(title=about.axis),
-            )
-        ],
-        numbers=table(rows),
-        methods=hub_methods(measured, options, (options.measure,)),
-        legend="none",
-    )
-
-
-_NO_GROUP = "in no group"
-
-
-def _standing(cohort: "Cohort", values: "NDArray[np.float64]", own: int) -> str:
-    """Above how many people of the first group a subject is, itself left out; empty where there is nobody else."""
-    group, person = cohort.subjects[0].group, person_of(cohort.ids[own])
-    others: dict[str, list[float]] = {}
-    for one, value in zip(cohort, values, strict=True):
-        if one.group == group and person_of(one.id) != person and np.isfinite(value):
-            others.setdefault(person_of(one.id), []).append(float(value))
-    if not others or not np.isfinite(values[own]):
-        return ""
-    n_below = sum(float(np.mean(recordings)) < values[own] for recordings in others.values())
-    other = "other " if cohort.subjects[own].group == group else ""
-    return f"above {n_below} of {len(others)} {other}{group or 'people'}"
-
-
-def _beside(number: int) -> float:
-    """How far the so-manieth dot lies from the middle of its group: spread evenly, and the same at every drawing."""
-    golden = 0.6180339887498949
-    return _WIDTH * ((number * golden) % 1 - 0.5)
-
-
-def _strip(place: int, group: str, names: list[str], values: "NDArray[np.float64]", short: str) -> list[Mark]:
-    """A group's people, and a line at their mean."""
-    colour = group_colour(group)
-    dots = Points(
-        name=group,
-        colour=colour,
-        x=[place + _beside(i) for i in range(len(names))],
-        y=values,
-        size=6,
-        opacity=0.6,
-        people=names,
-        hover=f"%{{text}}\n{short} %{{y:.3g}}",
-        texts=names,
-    )
-    mean = float(np.nanmean(values)) if np.isfinite(values).any() else np.nan
-    line = Curve(colour=colour, x=[place - _WIDTH / 2, place + _WIDTH / 2], y=[mean, mean], hover="mean %{y:.3g}")
-    return [dots, line]

@@ -82,7 +82,7 @@ _FAMILIES = (
         "connectivity",
         "connectogram",
     ),
-    *("groups", "group_maps", "hubs", "models", "modules", "why_region"),
+    *("groups", "group_maps", "hubs", "models", "modules", "people", "why_region"),
 )
 _FIGURES: Registry[Figure[Any]] = Registry("figure")
 

@@ -23,7 +23,7 @@ from biobgt.base.files import write_csv
 from biobgt.base.kept import kept
 from biobgt.base.wording import counted
 from biobgt.data.atlas import LABELLINGS
-from biobgt.data.cohort import FEWEST_COMPARED, Cohort, person_of
+from biobgt.data.cohort import FEWEST_COMPARED, Cohort
 from biobgt.data.connectivity import fisher_z
 from biobgt.data.graph import PEARSON, ConnectivityKind, ConnectomeSettings
 from biobgt.data.quality import OVERALL_CONNECTIVITY
@@ -38,7 +38,6 @@ from biobgt.groups.compare import (
     compare_groups,
 )
 from biobgt.groups.design import ComparedPeople, Covariates, compared_people, complete_covariates
-from biobgt.groups.permutation import group_effect
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
 from biobgt.model.attention import connectivity_attention
 from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
@@ -143,7 +142,7 @@ def _question(options: ComparisonOptions) -> tuple[Callable[..., CohortFeatures]
         return _network_connectivity, options.labelling
     if options.of == HUBS:
         return regional_hubs, options.part(EntanglementOptions), options.measure
-    return _segregation, options.part(ModuleOptions)
+    return segregation_features, options.part(ModuleOptions)
 
 
 @kept(most=6000, graph=False)  # some numbers each
@@ -181,60 +180,8 @@ def regional_hubs(measured: Measured, options: EntanglementOptions, measure: str
     return CohortFeatures(values[None], tuple(measured.atlas.regions), f"{title} of each region")
 
 
-@kept(
-    most=16,
-    subject=False,
-    by=lambda measured, options, measure: ((options, measure, tuple((one.id, one.group) for one in measured.cohort))),
-)
-def regional_effects(measured: Measured, options: EntanglementOptions, measure: str) -> dict[str, pd.DataFrame]:
-    """How each further group differs from the first in one hub measure of every region; nothing is tested.
-
-    Parameters
-    ----------
-    measured : Measured
-    options : EntanglementOptions
-    measure : str
-
-    Returns
-    -------
-    dict of str to DataFrame, n_regions rows
-        The ``d`` of :func:`biobgt.groups.permutation.group_effect` with its interval, by group; recordings of one
-        person are averaged first. Groups of fewer people than can be compared are left out.
-    """
-    values = pd.DataFrame(people_values(measured, options, measure))
-    owners = [person_of(one.id) for one in measured.cohort]
-    groups = pd.Series([one.group for one in measured.cohort]).groupby(owners, sort=False).first()
-    means = values.groupby(owners, sort=False).mean()
-    sizes = groups.value_counts()
-    known = [name for name in groups.dropna().unique() if sizes[name] >= FEWEST_COMPARED]
-    found = {}
-    for other in known[1:]:
-        chosen = groups.isin([known[0], other]).to_numpy()
-        patients = (groups[chosen] == other).to_numpy()
-        ones = np.ones((int(chosen.sum()), 1))
-        found[str(other)] = group_effect(means[chosen].to_numpy(), patients, ones, permutations=0, seed=0)
-    return found
-
-
-def people_values(measured: Measured, options: EntanglementOptions, measure: str) -> FloatArray:
-    """One hub measure in every region of every subject; NaN where there is no signal.
-
-    Parameters
-    ----------
-    measured : Measured
-    options : EntanglementOptions
-    measure : str
-        Of :data:`biobgt.hubs.HUB_MEASURES`.
-
-    Returns
-    -------
-    ndarray, shape (n_subjects, n_regions)
-    """
-    return np.concatenate([regional_hubs(measured.of(name), options, measure).values for name in measured.cohort.ids])
-
-
 @kept(most=6000)
-def _segregation(measured: Measured, options: ModuleOptions) -> CohortFeatures:
+def segregation_features(measured: Measured, options: ModuleOptions) -> CohortFeatures:
     """How segregated the brain is: by its own modules and, where the atlas has labels, by functional networks.
 
     Features are the measures of modules that are ``compared``: the number of modules, Q, and system segregation (Chan

@@ -13,7 +13,7 @@ from biobgt.model.pretrained import installed_model, pretrained_names
 pytestmark = pytest.mark.browser
 
 Open = Callable[..., Page]
-TILES = ("explore_brain", "explore_matrix", "explore_curves", "people")
+TILES = ("explore_brain", "explore_matrix", "explore_curves", "explore_people")
 SCREEN = "document.querySelector('.linked').screen"
 MODELS = pretrained_names()
 REGION = 40  # anywhere
@@ -37,7 +37,7 @@ def open_screen(open_app: Open, path: str = "explore?cohort=ad", **size: int) ->
     page = open_app(path, **size)
     for tile in TILES:
         expect(page.locator(f"[data-tile={tile}] .main-svg").first).to_be_attached(timeout=60_000)
-    page.wait_for_function(f"{SCREEN}.parts.has('facts_gamma') && {SCREEN}.parts.has('people_region')")
+    page.wait_for_function(f"{SCREEN}.parts.has('facts_gamma') && {SCREEN}.parts.has('explore_people_region')")
     wait_until_idle(page)
     return page
 
@@ -82,7 +82,7 @@ def test_a_region_lights_up_in_all_tiles_and_a_click_keeps_it(open_app: Open, ti
     expect(page.locator(".linked-line strong")).to_have_text(name)
     for other in TILES[:3]:
         expect(lit(page, other).first).to_be_attached()
-    expect(page.locator("[data-tile=people] > p").first).to_contain_text("this region alone")
+    expect(page.locator("[data-tile=explore_people] > p").first).to_contain_text("this region alone")
     page.mouse.down()
     page.mouse.up()
     page.wait_for_url(lambda url: "region=" in url)
@@ -103,6 +103,16 @@ def test_gamma_answers_without_the_server_and_is_then_in_the_address(open_app: O
     page.wait_for_function(f"before => {curve} !== before", arg=before)
     page.wait_for_url(lambda url: "gamma=0.6" in url)
     assert page.evaluate("window.told") == 1  # once it rests, so that the address says it
+
+
+def test_what_gamma_changes_in_a_figure_is_not_applied_to_another_in_its_tile(open_app: Open) -> None:
+    page = open_screen(open_app, "explore?cohort=ad&gamma=2")
+    tile = f"{SCREEN}.tiles.get('explore_brain')"
+    assert page.evaluate(f"{tile}.applied.size") == 1
+    page.locator("[data-tile=explore_brain]").get_by_label("What this tile shows").select_option("Hubs by FC strength")
+    page.wait_for_function(f"{tile}.sent.full.includes('FC strength')")
+    wait_until_idle(page)
+    assert page.evaluate(f"{tile}.applied.size") == 0
 
 
 def test_keys_move_pin_and_let_go(open_app: Open) -> None:
@@ -128,7 +138,7 @@ def test_keys_move_pin_and_let_go(open_app: Open) -> None:
 def test_a_dot_leads_to_its_person_and_a_tile_into_the_export(open_app: Open) -> None:
     page = open_screen(open_app)
     person, x, y = page.evaluate(f"""() => {{
-        const {{plot}} = {SCREEN}.tiles.get('people');
+        const {{plot}} = {SCREEN}.tiles.get("explore_people");
         const trace = plot._fullData.find(one => one.meta?.people?.length > 2);
         const [xa, ya] = [plot._fullLayout.xaxis, plot._fullLayout.yaxis];
         const at = plot.getBoundingClientRect();
@@ -136,7 +146,7 @@ def test_a_dot_leads_to_its_person_and_a_tile_into_the_export(open_app: Open) ->
     }}""")
     page.mouse.move(x - 1, y)
     page.mouse.move(x, y)
-    expect(page.locator("[data-tile=people] .hovertext")).to_be_attached()
+    expect(page.locator("[data-tile=explore_people] .hovertext")).to_be_attached()
     page.mouse.down()
     page.mouse.up()
     page.wait_for_url(lambda url: f"subject={person}" in url)
@@ -148,7 +158,7 @@ def test_a_dot_leads_to_its_person_and_a_tile_into_the_export(open_app: Open) ->
 def test_the_screen_is_about_a_subject_a_models_groups_or_two_groups_of_the_cohort(open_app: Open) -> None:
     page = open_app("explore?cohort=ad&people_measure=fc_strength")
     for mode, tiles, known in (
-        ("Difference", ("explore_difference_brain", "explore_difference_curves", "people"), "q"),
+        ("Difference", ("explore_difference_brain", "explore_difference_curves", "explore_people"), "q"),
         ("Group", ("explore_group_maps", "explore_group_difference", "explore_group_brain"), ""),
         ("Subject", TILES, "NE rank"),
     ):

@@ -11,14 +11,16 @@ from biobgt.data.cohort import Subject
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.brain import VIEWS
 from biobgt.figures.drawing import MOST_WORDS
-from biobgt.figures.groups import people
 from biobgt.figures.hubs import hub_brain, hub_curves, hub_scatter
+from biobgt.figures.people import people, people_brain
 from biobgt.figures.register import all_figures
 from biobgt.figures.screen import linked
 from biobgt.groups.compare import HUBS, ComparisonOptions
-from biobgt.groups.features import compare_measured, people_values
+from biobgt.groups.features import compare_measured
+from biobgt.groups.people import regional_values
 from biobgt.hubs.measures import FC_STRENGTH, GAMMAS, NE, HubOptions
-from biobgt.modules.measures import NamedModuleOptions
+from biobgt.modules.measures import ModuleOptions, NamedModuleOptions
+from biobgt.modules.structure import segregation
 from biobgt.results.measured import Measured
 
 REGION = 7
@@ -99,6 +101,28 @@ def test_people_are_one_dot_each_with_their_own_value_and_an_effect_size(measure
     assert f"AD − NC: d = {(np.mean(last) - np.mean(first)) / pooled:.2f}".replace("-", "−") in drawn.caption
 
 
+def test_the_whole_brain_of_every_person_is_one_number(measured):
+    """By hand: NE's ρ with efficiency over regions, Q of the subject's modules, segregation by the atlas's networks."""
+    takes, hubs = people_brain.takes, HubOptions()
+    known = measured.atlas.labels["yeo7"]
+    networks = [0 if label is None else 1 + sorted(set(filter(None, known))).index(label) for label in known]
+    for what, value in (
+        (f"{NE}_node_efficiency", lambda one: one.hub_correlation(hubs, "node_efficiency").rho),
+        ("q", lambda one: one.modules(ModuleOptions()).measures["q"]),
+        (
+            "system segregation",
+            lambda one: segregation(one.pearson(), networks).system_segregation,
+        ),
+    ):
+        drawn = people_brain(measured, takes(brain_measure=what, labelling="yeo7"))
+        expected = {one.id: value(measured.of(one.id)) for one in measured.cohort}
+        found = drawn.numbers().set_index("subject")[what.replace(" ", "_")]
+        assert found.to_dict() == pytest.approx(expected, abs=1e-9), what
+        assert "AD − NC: d = " in drawn.caption
+        assert "this region" not in drawn.caption
+        assert len(drawn.line.split()) <= MOST_WORDS
+
+
 def test_a_person_stands_among_the_people_of_the_first_group(measured):
     cohort, options = measured.cohort, people.takes(region=measured.atlas.regions[REGION])
     values = {one.id: measured.of(one.id).hub_values(options, "fc_strength")[REGION] for one in cohort}
@@ -144,7 +168,7 @@ def test_lines_on_two_groups_are_of_their_comparison():
     options = ComparisonOptions(first=first, second=second, of=HUBS, measure=FC_STRENGTH, permutations=99)
     measured = Measured(cohort)
     facts = {one["name"]: one["values"] for one in linked.difference_facts(measured, options)["columns"]}
-    values = people_values(measured, options, FC_STRENGTH)
+    values = regional_values(measured, options, FC_STRENGTH)
     of_second = [one.group == second for one in cohort]
     assert facts[second][REGION] == f"{values[of_second, REGION].mean():.3g}"
     found = compare_measured(measured, options)[1].table

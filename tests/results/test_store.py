@@ -65,7 +65,7 @@ QUESTIONS = {
     "null_small_world": lambda one: one.null_small_world(MODULES, 1),
     "module_difference": lambda one: one.module_difference(MODULES, ("NC", "AD")),
     "shuffled_changes": lambda one: one.shuffled_changes(MODULES, ("NC", "AD"), 1),
-    "_segregation": lambda one: subject_features(one, COMPARED),
+    "segregation_features": lambda one: subject_features(one, COMPARED),
     "_comparison": lambda one: compare_measured(one, COMPARED),
 }
 

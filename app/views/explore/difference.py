@@ -8,12 +8,13 @@ from biobgt.base.errors import InputError
 from biobgt.data.cohort import FEWEST_COMPARED
 from biobgt.figures.attention.tested import attention_blocks, attention_difference
 from biobgt.figures.group_maps import connectivity_difference, group_means
-from biobgt.figures.groups import group_difference_brain, group_differences, people
+from biobgt.figures.groups import group_difference_brain, group_differences
+from biobgt.figures.people import people
 from biobgt.figures.screen import linked
 from biobgt.groups.compare import HUBS, NETWORKS, ComparisonOptions, comparable_groups
 from linked.component import Send
 from views.explore.controls import Control
-from views.explore.screen import Screen, Shown
+from views.explore.screen import PEOPLE, PEOPLE_TILE, Screen, Shown
 from views.shared.widgets import input_errors_shown
 
 
@@ -33,6 +34,7 @@ class DifferenceScreen(Screen):
             "means": Shown("Group means", group_means, asks=("order",)),
             "effects": Shown("Clearest differences", group_differences),
         },
+        PEOPLE: PEOPLE_TILE,
     }
 
     def own_controls(self) -> list[Control]:
@@ -50,7 +52,7 @@ class DifferenceScreen(Screen):
             self._check_groups()
             return self.view.options(shown.figure.takes, of=NETWORKS)
         self._check()
-        fixed = {"of": HUBS, "measure": self.people_options().measure}
+        fixed = {"of": HUBS, "measure": self.view.options(people.takes).measure}
         return self.view.options(shown.figure.takes, **fixed, **self.brain_kind(shown))
 
     def _check_groups(self) -> None:
@@ -71,14 +73,14 @@ class DifferenceScreen(Screen):
 
     def show(self) -> None:
         """Show the screen; subjects are measured first."""
-        self.measured_all = self.measure_people()
+        self.measured_all = self.measure_regions()
         super().show()
 
     def send_rest(self, send: Send) -> None:
         """Send what is known of regions, and people."""
         with suppress(InputError):  # the tiles say it
             self._check()
-            options = self.view.options(ComparisonOptions, of=HUBS, measure=self.people_options().measure)
+            options = self.view.options(ComparisonOptions, of=HUBS, measure=self.view.options(people.takes).measure)
             send("facts", self.kept("difference", self.measured, linked.difference_facts, options))
         with input_errors_shown():
             self.send_people(send)

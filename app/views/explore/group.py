@@ -16,7 +16,7 @@ from biobgt.results.measured import Measured
 from linked.component import Send
 from session.view import View, measured_model
 from views.explore.controls import Control, whose_control
-from views.explore.screen import Screen, Shown, steps_of
+from views.explore.screen import Screen, Shown
 from views.shared.widgets import measure_all
 
 MAPS, DIFFERENCES, BRAIN = "explore_group_maps", "explore_group_difference", "explore_group_brain"
@@ -38,7 +38,6 @@ class GroupScreen(Screen):
             "heads": Shown("Within / between modules, by head", attention_contrast),
         },
     }
-    with_people = False
 
     def __init__(self, view: View) -> None:
         assert view.model_shown is not None
@@ -82,15 +81,12 @@ class GroupScreen(Screen):
 
     def send_rest(self, send: Send) -> None:
         """Send what is known of regions and cells, and where every region looks."""
-        measured = measured_model(self.model)
         send("facts", linked.model_facts(self.model))
         cells = self.cells()
         send("cells", {"beside": {MAPS: cells["groups"], DIFFERENCES: cells["differences"]}, "steps": []})
         shown = self.shown[BRAIN]
         if shown.figure is region_attention and self.model.atlas.coordinates is not None:
-            options = self.options(shown)
-            steps = self.kept("looks", measured, steps_of, shown.figure, options, "region", tuple(self.regions))
-            send(f"{BRAIN}_region", {"of": BRAIN, "by": "region", "steps": steps})
+            self.send_steps(send, BRAIN, self.options(shown), "region", self.regions)
 
 
 def _cells(measured: object, model: InstalledModel) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import streamlit as st
@@ -10,12 +10,14 @@ import streamlit as st
 from biobgt.base.errors import InputError
 from biobgt.base.kept import Key
 from biobgt.base.options import Plain
-from biobgt.figures.groups import people
+from biobgt.base.wording import capitalised
+from biobgt.figures.people import people, people_brain
 from biobgt.figures.register import Figure
 from biobgt.figures.screen import linked
 from biobgt.groups.compare import ComparisonOptions, comparable_groups
 from biobgt.groups.connections import block_words
 from biobgt.groups.features import regional_hubs
+from biobgt.groups.people import brain_measure_title, brain_value
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
 from biobgt.results.measured import Measured
 from linked.component import Send, show_screen
@@ -25,7 +27,7 @@ from views.page_map import PAGES
 from views.shared.figures import add_to_export, figure_request
 from views.shared.widgets import measure_all
 
-PEOPLE = "people"
+PEOPLE = "explore_people"  # the tile that comes last, since everybody is measured for it
 _BLOCK = "explore_block"  # regions of the rows and of the columns of a matrix, as the browser told them
 DETAILS = "explore_details"  # under which the session keeps the page to go to in the next run
 # The page with the details behind a figure, by its family; of the others it is that of the subjects.
@@ -48,6 +50,12 @@ class Shown:
     asks: Sequence[str] = ()
 
 
+PEOPLE_TILE = {
+    "region": Shown("People, in one region", people, asks=("measure",)),
+    "brain": Shown("People, whole brain", people_brain, asks=("brain_measure",)),
+}
+
+
 class Screen(ABC):
     """The linked screen of one view, in one of its modes.
 
@@ -58,7 +66,6 @@ class Screen(ABC):
     """
 
     tiles: ClassVar[Mapping[str, Mapping[str, Shown]]]
-    with_people: ClassVar[bool] = True
 
     def __init__(self, view: View) -> None:
         self.view, self.measured = view, view.measured
@@ -76,7 +83,6 @@ class Screen(ABC):
             name: [*self._asked(shown.figure, shown.asks), *self._brain_control(shown)]
             for name, shown in self.shown.items()
         }
-        self.asked[PEOPLE] = self._asked(people, ("measure",))
 
     # What each mode says of itself.
 
@@ -134,7 +140,7 @@ class Screen(ABC):
         """Show tiles first, and then what they need to follow γ and the cursor."""
         region = st.session_state.get(REGION, "")
         frame = {
-            "tiles": [*self.tiles, *([PEOPLE] if self.with_people else [])],
+            "tiles": list(self.tiles),
             "regions": list(self.regions),
             "pinned": [self.regions.index(region)] if region in self.regions else [],
             "heads": [control.contents for control in self.heads],
@@ -147,10 +153,10 @@ class Screen(ABC):
             **self.about(),
         }
         with show_screen(self.name, frame, on_said_change=self.hear) as send:
-            for name, shown in self.shown.items():
-                tile = self._tile(shown)
+            for name in (one for one in self.tiles if one != PEOPLE):
+                tile = self._tile(self.shown[name])
                 self.drawn += [name] if "figure" in tile else []
-                send(name, {**self._head(name, shown), **tile})
+                send(name, {**self._head(name), **tile})
             self._send_block(send)
             self.send_rest(send)
 
@@ -166,7 +172,8 @@ class Screen(ABC):
             words = block_words(self.measured, options, rows, columns)
             send("block", {"rows": rows, "columns": columns, "words": words})
 
-    def _head(self, name: str, shown: Shown) -> dict[str, Any]:
+    def _head(self, name: str) -> dict[str, Any]:
+        shown = self.shown[name]
         choices = list(self.tiles[name].values())
         titles = [self.measured.kind.named(one.title) for one in choices]
         head = {"choices": titles, "value": choices.index(shown)} if len(choices) > 1 else {"title": titles[0]}
@@ -191,46 +198,93 @@ class Screen(ABC):
             Gets the source and what follows.
         *about : hashable
         """
-        whose = (self.view.subject.id, self.view.settings, self.view.loaded.people) if source.one else ()
-        return source.keep(Key(f"explore_{name}", (whose, about), most=64), lambda: make(source, *about))
+        return source.keep(Key(f"explore_{name}", (self._whose(source), about), most=64), lambda: make(source, *about))
+
+    def _whose(self, source: Measured) -> tuple[Any, ...]:
+        return (self.view.subject.id, self.view.settings, self.view.loaded.people) if source.one else ()
+
+    def made(self, source: Measured, *about: Any) -> dict[str, str]:
+        """By what the browser tells whether steps belong to what it shows: another subject's would be wrong numbers.
+
+        Parameters
+        ----------
+        source : Measured
+        *about : hashable
+            What is shown, and with which options.
+        """
+        return {"made": f"{hash((source.cohort.name, self._whose(source), about)):x}"}
+
+    def send_steps(self, send: Send, name: str, options: Any, by: str, steps: Sequence[Any]) -> None:
+        """Send what each step of one option changes in a tile.
+
+        Parameters
+        ----------
+        send : callable
+        name : str
+            Of the tile.
+        options : options of its figure
+            With which the browser has it.
+        by : str
+            The option.
+        steps : sequence of plain values
+        """
+        figure = self.shown[name].figure
+        source = self.source(figure)
+        found = self.kept("steps", source, steps_of, figure, options, by, tuple(steps))
+        send(f"{name}_{by}", {"of": name, "by": by, "steps": found, **self.made(source, figure.key, options)})
 
     def _tile(self, shown: Shown) -> dict[str, Any]:
         """A tile's figure, or why there is none."""
         try:
-            return self.kept("tile", self.source(shown.figure), drawn, shown.figure, self.drawn_options(shown))
+            return self._drawn(shown.figure, self.drawn_options(shown))
         except InputError as error:
             return {"note": str(error)}
 
-    def people_options(self) -> Any:
-        """In what people are shown, of the first region."""
-        return self.view.options(people.takes, region=self.view.atlas.regions[0])
+    def _drawn(self, figure: Figure[Any], options: Any) -> dict[str, Any]:
+        source = self.source(figure)
+        tile = self.kept("tile", source, drawn, figure, options)
+        return {**tile, **self.made(source, figure.key, options)}
 
-    def measure_people(self) -> bool:
-        """Measure all subjects in what people are shown, or offer to; true when all are."""
-        options = self.people_options()
-        about = HUB_MEASURES[options.measure].in_words_of(self.measured.kind)
-        near = options.part(EntanglementOptions)
+    def measure_regions(self) -> bool:
+        """Measure all subjects in the hub measure of people, or offer to; true when all are."""
+        options = self.view.options(people.takes)
+        about, near = HUB_MEASURES[options.measure].in_words_of(self.measured.kind), options.part(EntanglementOptions)
+        asked = (near, options.measure)
+        return self._measure_all(regional_hubs, about.title, asked, automatic=not about.depends_on_gamma)
+
+    def _measure_all(self, method: Callable[..., Any], what: str, arguments: tuple[Any, ...], **about: Any) -> bool:
         with self.work:
             return measure_all(
-                regional_hubs,
-                [(self.measured.of(name), near, options.measure) for name in self.view.cohort.ids],
-                key=f"people_{options.measure}",
-                start=f"Measure {about.title} in all subjects",
+                method,
+                [(self.measured.of(name), *arguments) for name in self.view.cohort.ids],
+                key=f"people_{what}",
+                start=f"Measure {what} in all subjects",
                 doing="Subject",
-                automatic=not about.depends_on_gamma,
+                **about,
             )
 
     def send_people(self, send: Send) -> None:
         """Send one dot per subject, once all of them are measured."""
-        options, regions = self.people_options(), self.view.atlas.regions
-        head = {"title": people.name, **self._asks(PEOPLE), "details": PAGES[_page_of(people)].title}
-        if not self.measure_people():
-            about = HUB_MEASURES[options.measure].in_words_of(self.measured.kind)
-            send(PEOPLE, {**head, "note": f"{about.heading} is not measured in all subjects yet."})
+        shown, options = self.shown[PEOPLE], self.people_options()
+        if shown.figure is people:
+            what, measured_all = (
+                HUB_MEASURES[options.measure].in_words_of(self.measured.kind).heading,
+                self.measure_regions(),
+            )
+            options = replace(options, region=self.view.atlas.regions[0])  # the browser has all of them
+        else:
+            what = brain_measure_title(self.measured, options)
+            measured_all = self._measure_all(brain_value, what, (options,))
+        if not measured_all:
+            send(PEOPLE, {**self._head(PEOPLE), "note": f"{capitalised(what)} is not measured in all subjects yet."})
             return
-        send(PEOPLE, {**head, **self.kept("tile", self.measured, drawn, people, options)})
-        steps = self.kept("people", self.measured, steps_of, people, options, "region", tuple(regions))
-        send("people_region", {"of": PEOPLE, "by": "region", "steps": steps})
+        send(PEOPLE, {**self._head(PEOPLE), **self._drawn(shown.figure, options)})
+        if shown.figure is people:
+            self.send_steps(send, PEOPLE, options, "region", self.view.atlas.regions)
+
+    def people_options(self) -> Any:
+        """In what people are shown."""
+        return self.view.options(self.shown[PEOPLE].figure.takes)
 
     def hear(self) -> None:
         """Take what the user chose on the screen; the run that follows shows it."""
@@ -246,16 +300,15 @@ class Screen(ABC):
             st.session_state[name] = for_widget(known[name][place])
         if said.get("person") in self.view.cohort.ids:
             st.session_state[SUBJECT] = said["person"]
-        if (name := said.get("details")) in {*self.shown, PEOPLE}:
-            st.session_state[DETAILS] = _page_of(people if name == PEOPLE else self.shown[name].figure)
+        if (name := said.get("details")) in self.shown:
+            st.session_state[DETAILS] = _page_of(self.shown[name].figure)
         if said.get("why"):
             st.session_state["hub_tab"], st.session_state[DETAILS] = "region", "hubs"
-        if said.get("export") == PEOPLE:
-            add_to_export(figure_request(self.view, people, self.view.options(people.takes)))
-        elif said.get("export") in self.shown:
-            shown = self.shown[said["export"]]
+        if (name := said.get("export")) in self.shown:
+            shown = self.shown[name]
             source = self.source(shown.figure) if shown.figure.of_model else None
-            add_to_export(figure_request(self.view, shown.figure, self.options(shown), source))
+            options = self.people_options() if name == PEOPLE else self.options(shown)
+            add_to_export(figure_request(self.view, shown.figure, options, source))
 
 
 def _page_of(figure: Figure[Any]) -> str:

@@ -20,7 +20,7 @@ from biobgt.modules.measures import NamedModuleOptions
 from linked.component import Send
 from session.view import View
 from views.explore.controls import Control, threshold_control
-from views.explore.screen import Screen, Shown, steps_of
+from views.explore.screen import PEOPLE, PEOPLE_TILE, Screen, Shown
 from views.page_map import PAGES
 from views.shared.widgets import has_all_hubs, input_errors_shown, measure_rest_of_hubs, wants_hubs
 
@@ -60,6 +60,7 @@ class SubjectScreen(Screen):
             "sweep": Shown("Agreement over γ", gamma_sweep),
             "roles": Shown("Roles in modules", role_map),
         },
+        PEOPLE: PEOPLE_TILE,
     }
 
     def __init__(self, view: View) -> None:
@@ -116,7 +117,8 @@ class SubjectScreen(Screen):
         """Send connections, facts and people, and what every γ changes."""
         send("connections", self.kept("connections", self.measured, linked.strongest_connections))
         if self.wants_hubs:
-            send("facts", self._facts(linked.region_facts))
+            about, facts = self._facts(linked.region_facts)
+            send("facts", {**facts, **about})
         with input_errors_shown():
             self.send_people(send)
         with self.work:
@@ -125,15 +127,14 @@ class SubjectScreen(Screen):
         if self.live:
             self._send_steps(send)
 
-    def _facts(self, make: Callable[..., Any]) -> Any:
-        options = replace(self.hubs, gamma=self.drawn_at)
-        return self.kept(make.__name__, self.measured, make, options, self.view.options(NamedModuleOptions))
+    def _facts(self, make: Callable[..., Any]) -> tuple[dict[str, str], Any]:
+        asked = (replace(self.hubs, gamma=self.drawn_at), self.view.options(NamedModuleOptions))
+        return self.made(self.measured, "facts", asked), self.kept(make.__name__, self.measured, make, *asked)
 
     def _send_steps(self, send: Send) -> None:
         """Send what every γ changes, tile by tile."""
         for name in self.drawn:
             if self._steps_here(shown := self.shown[name]) and shown.figure is not gamma_sweep:
-                options = self.drawn_options(shown)
-                steps = self.kept("steps", self.measured, steps_of, shown.figure, options, "gamma", GAMMAS)
-                send(f"{name}_gamma", {"of": name, "by": "gamma", "steps": steps})
-        send("facts_gamma", {"of": "facts", "by": "gamma", "steps": self._facts(linked.fact_steps)})
+                self.send_steps(send, name, self.drawn_options(shown), "gamma", GAMMAS)
+        about, steps = self._facts(linked.fact_steps)
+        send("facts_gamma", {"of": "facts", "by": "gamma", "steps": steps, **about})
