@@ -1,18 +1,21 @@
-"""Permutation tests: of a group difference in a linear model, and of how alike two such differences are.
+"""Permutation tests: of effects in a linear model, and of how alike two differences of groups are.
 
-The difference is tested after Freedman and Lane: the covariates are fitted without the group, the residuals are
-permuted, and the full model is fitted to each permutation (Freedman & Lane 1983; Winkler et al., NeuroImage 2014). All
-features are permuted together, which keeps their correlations and gives family-wise p from the largest statistic.
+An effect is tested after Freedman and Lane: the covariates are fitted without it, the residuals are rearranged, and the
+full model is fitted to each rearrangement (Freedman & Lane 1983; Winkler et al., NeuroImage 2014). All features are
+rearranged together, which keeps their correlations and gives family-wise p from the largest statistic. An effect of one
+column has a t, one of several an F. A difference of two groups is the smallest case.
 
-The statistic is that of Welch: the group's coefficient over a standard error in which each group has its own residual
-variance. Where groups of unequal size differ in variance, the t of a pooled variance finds differences that are not
-there; permuting does not help it, but a statistic that is studentised so holds its level (Janssen, Statistics &
-Probability Letters 1997; ``assets/studies/null_tests.py``).
+Where variances differ, the statistic is that of Welch: the coefficient over a standard error in which each group has
+its own residual variance. Where groups of unequal size differ in variance, the t of a pooled variance finds differences
+that are not there; permuting does not help it, but a statistic that is studentised so holds its level (Janssen,
+Statistics & Probability Letters 1997; ``assets/studies/null_tests.py``). For the effect of a number every person is a
+group of their own, which is the robust standard error HC2 (DiCiccio & Romano, JASA 2017).
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -27,7 +30,408 @@ EFFECT_COLUMNS = ("difference", "d", "d_low", "d_high", "t", "p", "p_family", "q
 
 _BLOCK = 4_000_000  # numbers held at once: 32 MB
 _NOTHING = 1e-20  # a variance that is rounding
+_OWN_FREEDOM = 0.05  # of a person alone: with less, the person's variance is a guess, and all have one
 _TIE = 1e-9  # permutations that repeat the observed order must count, whatever the rounding
+
+
+# How residuals may be rearranged where there is no effect.
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """How residuals may be rearranged: freely, within blocks, or by turning their signs.
+
+    Attributes
+    ----------
+    n_rows : int
+    blocks : ndarray of int, shape (n_rows,), or None
+        Rows are permuted within each block, such as a site or a person; None is freely.
+    flips : bool
+        Signs are turned instead, each row's by itself: for means and paired differences, whose errors are symmetric.
+    """
+
+    n_rows: int
+    blocks: NDArray[np.int64] | None = None
+    flips: bool = False
+
+    def draw(self, size: int, rng: np.random.Generator) -> tuple[NDArray[np.int64] | None, FloatArray | None]:
+        """Draw rearrangements: which row comes to each place, and its sign; each (size, n_rows) or None."""
+        if self.flips:
+            return None, rng.choice([-1.0, 1.0], (size, self.n_rows))
+        if self.blocks is None:
+            return rng.permuted(np.tile(np.arange(self.n_rows), (size, 1)), axis=1), None
+        orders = np.tile(np.arange(self.n_rows), (size, 1))
+        for block in np.unique(self.blocks):
+            own = np.flatnonzero(self.blocks == block)
+            orders[:, own] = rng.permuted(orders[:, own], axis=1)
+        return orders, None
+
+    def ways(self, tested: FloatArray) -> float:
+        """How many rearrangements differ in what is tested, shape (n_rows, n_columns); infinite above 1e12."""
+        if self.flips:
+            return _bounded(self.n_rows * math.log(2))
+        same = np.unique(tested.round(9), axis=0, return_inverse=True)[1].ravel()
+        blocks = np.zeros(self.n_rows, np.int64) if self.blocks is None else self.blocks
+        logarithm = 0.0
+        for block in np.unique(blocks):
+            counts = np.bincount(same[blocks == block])
+            logarithm += math.lgamma(counts.sum() + 1) - sum(math.lgamma(n + 1) for n in counts)
+        return _bounded(logarithm)
+
+
+def _bounded(logarithm: float) -> float:
+    return float(round(math.exp(logarithm))) if logarithm < math.log(1e12) else math.inf
+
+
+# The linear model: covariates, what is tested beyond them, and whose variance is whose.
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """Covariates and tested columns, orthonormal, and what residuals have for their variances.
+
+    Attributes
+    ----------
+    absorbed : ndarray of int, shape (n_rows,), or None
+        Means of these blocks of rows are taken away first, of all rows (zeros) or of each person; rearranging within
+        the blocks leaves them as they are.
+    nuisance : ndarray, shape (n_nuisance, n_rows)
+        The other covariates.
+    tested : ndarray, shape (n_tested, n_rows)
+        What is tested, beyond the covariates.
+    length : float
+        The estimate of one tested column is its coefficient over this; NaN for several.
+    degrees : int
+        Residual degrees of freedom.
+    kinds : ndarray of int, shape (n_rows,)
+        Rows of one kind have one variance.
+    own_degrees : ndarray, shape (n_kinds,)
+        Residual degrees of freedom of each kind: one less leverage, in sum.
+    """
+
+    absorbed: NDArray[np.int64] | None
+    nuisance: FloatArray
+    tested: FloatArray
+    length: float
+    degrees: int
+    kinds: NDArray[np.int64]
+    own_degrees: FloatArray
+
+    @property
+    def directions(self) -> FloatArray:
+        """Covariates that are not absorbed, and last what is tested."""
+        return np.vstack([self.nuisance, self.tested])
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs of tested columns whose covariances a statistic needs."""
+        return list(combinations_with_replacement(range(len(self.tested)), 2))
+
+    @property
+    def weights(self) -> FloatArray:
+        """What each row's squared residual adds to the covariances of tested columns, shape (n_pairs, n_rows)."""
+        own = np.array([self.tested[a] * self.tested[b] for a, b in self.pairs])
+        shares = np.stack([np.bincount(self.kinds, row, len(self.own_degrees)) for row in own])
+        return (shares / self.own_degrees)[:, self.kinds]
+
+    def residuals(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What covariates leave of features (n_rows, n_features), shape (n_features, n_rows), and its length."""
+        left = without_means(values, self.absorbed).T
+        left = left - (left @ self.nuisance.T) @ self.nuisance
+        return left, np.linalg.norm(left, axis=1)
+
+    def statistics(
+        self,
+        residuals: FloatArray,
+        orders: NDArray[np.int64] | None = None,
+        signs: FloatArray | None = None,
+    ) -> FloatArray:
+        """The t of one tested column, or the F of several, of residuals of unit length as they are rearranged.
+
+        Parameters
+        ----------
+        residuals : ndarray, shape (n_features, n_rows)
+        orders : ndarray of int, shape (n_drawn, n_rows), or None
+            Which row comes to each place.
+        signs : ndarray, shape (n_drawn, n_rows), or None
+
+        Returns
+        -------
+        ndarray, shape (n_features, n_drawn)
+            Of one column where nothing is rearranged.
+        """
+        # Instead of many residuals, the few columns of the model are rearranged, by the inverse.
+        inverse = None if orders is None else np.argsort(orders, axis=1)
+        parts = _products(residuals, self.directions, inverse, signs)
+        n_tested = len(self.tested)
+        along = parts[..., -n_tested:]
+        if len(self.own_degrees) == 1:
+            left = np.maximum(1 - np.einsum("...i,...i->...", parts, parts), _NOTHING) / self.degrees
+            if n_tested == 1:
+                return np.asarray(along[..., 0] / np.sqrt(left))
+            return np.asarray(np.einsum("...i,...i->...", along, along) / n_tested / left)
+        found = self._covariances(residuals, parts, inverse, signs)
+        if n_tested == 1:
+            return np.asarray(along[..., 0] / np.sqrt(np.maximum(found[..., 0], _NOTHING)))
+        covariances = np.empty((*found.shape[:-1], n_tested, n_tested))
+        for place, (a, b) in enumerate(self.pairs):
+            covariances[..., a, b] = covariances[..., b, a] = found[..., place]
+        covariances += _NOTHING * np.eye(n_tested)
+        solved = np.linalg.solve(covariances, along[..., None])[..., 0]
+        return np.asarray(np.einsum("...i,...i->...", along, solved) / n_tested)
+
+    def _covariances(
+        self,
+        residuals: FloatArray,
+        parts: FloatArray,
+        inverse: NDArray[np.int64] | None,
+        signs: FloatArray | None,
+    ) -> FloatArray:
+        """Covariances of the tested columns' coefficients, shape (n_features, n_drawn, n_pairs).
+
+        The squared residual of a row, e - directions · parts, is written out, so that only products with columns are
+        needed: Σ w e², − 2 parts · Σ w e direction, + parts · (Σ w direction direction) · parts.
+        """
+        directions, weights = self.directions, self.weights
+        found = _products(residuals**2, weights, inverse, None if signs is None else signs**2)
+        for place, weight in enumerate(weights):
+            weighted = _products(residuals, weight * directions, inverse, signs)
+            quadratic = parts @ ((weight * directions) @ directions.T)
+            found[..., place] += np.einsum("...i,...i->...", quadratic - 2 * weighted, parts)
+        return found
+
+    def kind_variances(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Coefficients of what is tested, and variances of each kind of rows, of residuals as they are.
+
+        Parameters
+        ----------
+        residuals : ndarray, shape (n_features, n_rows)
+            Of unit length.
+
+        Returns
+        -------
+        along : ndarray, shape (n_features, n_tested)
+        variances : ndarray, shape (n_features, n_kinds)
+        """
+        parts = residuals @ self.directions.T
+        squares = (residuals - parts @ self.directions) ** 2
+        sums = np.add.reduceat(squares[:, np.argsort(self.kinds, kind="stable")], self._starts, axis=1)
+        return parts[:, -len(self.tested) :], sums / self.own_degrees
+
+    @property
+    def _starts(self) -> NDArray[np.int64]:
+        return np.concatenate([[0], np.cumsum(np.bincount(self.kinds))[:-1]])
+
+    def size(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The difference in standard deviations of all groups together, and half of its 95 % interval.
+
+        Parameters
+        ----------
+        residuals : ndarray, shape (n_features, n_rows)
+            Of unit length; one column is tested.
+        """
+        from scipy import stats  # a second of import that a page's first start need not wait for
+
+        along, variances = self.kind_variances(residuals)
+        along = along[:, 0]
+        shares = np.bincount(self.kinds, self.tested[0] ** 2, len(self.own_degrees))
+        pooled = np.maximum(variances @ self.own_degrees / self.degrees, _NOTHING)
+        d = along / (self.length * np.sqrt(pooled))
+        of_difference = np.maximum(variances @ shares, _NOTHING)
+        # Of the pooled SD, relative: 1 / 2 degrees where variances are equal, as in Hedges and Olkin's interval.
+        of_sd = variances**2 @ self.own_degrees / (2 * self.degrees**2 * pooled**2)
+        degrees = of_difference**2 / (variances**2 @ (shares**2 / self.own_degrees))  # Satterthwaite's
+        error = np.sqrt(of_difference / (self.length**2 * pooled) + d**2 * of_sd)
+        return d, np.asarray(stats.t.ppf(0.975, degrees) * error)
+
+
+def without_means(values: FloatArray, blocks: NDArray[np.int64] | None) -> FloatArray:
+    """Values, a row each, without the mean of their block of rows; as they are without blocks."""
+    if blocks is None:
+        return values
+    means = np.zeros((int(blocks.max()) + 1, values.shape[1]))
+    np.add.at(means, blocks, values)
+    return np.asarray(values - (means / np.bincount(blocks)[:, None])[blocks])
+
+
+def _products(
+    residuals: FloatArray, columns: FloatArray, inverse: NDArray[np.int64] | None, signs: FloatArray | None
+) -> FloatArray:
+    """Products of rearranged residuals with columns (n_columns, n_rows), shape (n_features, n_drawn, n_columns)."""
+    if inverse is None and signs is None:
+        return (residuals @ columns.T)[:, None]
+    turned = columns.T[:, None] if inverse is None else columns.T[inverse.T]
+    if signs is not None:
+        turned = turned * signs.T[:, :, None]
+    flat = residuals @ turned.reshape(len(turned), -1)
+    return np.asarray(flat.reshape(len(residuals), -1, len(columns)))
+
+
+def linear_model(
+    columns: FloatArray,
+    contrast: FloatArray,
+    *,
+    absorbed: NDArray[np.int64] | None = None,
+    kinds: NDArray[np.int64] | None = None,
+) -> LinearModel:
+    """Make a model in which combinations of coefficients are tested, beyond all else that the columns say.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (n_rows, n_columns)
+        They may depend on each other, as long as what is tested can be told from the rest.
+    contrast : ndarray, shape (n_tested, n_columns)
+        A row per combination of coefficients that is zero where there is no effect.
+    absorbed : ndarray of int, shape (n_rows,), optional
+        Blocks of rows, numbered from 0, whose means are covariates.
+    kinds : ndarray of int, shape (n_rows,), optional
+        Rows of one kind have one variance, numbered from 0; None is one variance for all.
+    """
+    n_rows, n_tested = len(columns), len(contrast)
+    centred, wanted = without_means(columns, absorbed), np.asarray(contrast, np.float64)
+    lengths = np.linalg.norm(centred, axis=0)
+    varies = lengths > 1e-9 * np.linalg.norm(columns, axis=0)
+    centred, wanted = centred[:, varies] / lengths[varies], wanted[:, varies] / lengths[varies]
+    rows = wanted @ np.linalg.pinv(centred, rcond=1e-9)  # their products with values are the estimates
+    told = np.abs(rows @ centred - wanted).max(initial=0) < 1e-6 * np.abs(wanted).max(initial=0)
+    tested = _basis(rows.T).T if told and not np.any(contrast[:, ~varies]) else rows[:0]
+    degrees = n_rows - np.linalg.matrix_rank(centred, rtol=1e-9) - (0 if absorbed is None else int(absorbed.max()) + 1)
+    if len(tested) < n_tested or degrees < 1:
+        raise InputError(
+            "What is tested, such as a difference of groups, cannot be told apart from the covariates, or there are "
+            "too few subjects for them."
+        )
+    length = np.nan
+    if n_tested == 1:
+        length = 1 / float(np.linalg.norm(rows))
+        tested = rows * length
+    nuisance = _basis(centred - tested.T @ (tested @ centred)).T
+    freedom = 1 - (nuisance**2).sum(axis=0) - (tested**2).sum(axis=0)
+    if absorbed is not None:
+        freedom -= 1 / np.bincount(absorbed)[absorbed]
+    kinds = np.zeros(n_rows, np.int64) if kinds is None else kinds
+    own_degrees: FloatArray = np.asarray(np.bincount(kinds, freedom), np.float64)
+    if own_degrees.min() < (_OWN_FREEDOM if len(own_degrees) == n_rows else 1 - 1e-9):
+        kinds, own_degrees = np.zeros(n_rows, np.int64), np.array([float(degrees)])
+    return LinearModel(absorbed, nuisance, tested, length, degrees, kinds, own_degrees)
+
+
+def _basis(columns: FloatArray) -> FloatArray:
+    """Orthonormal columns that span these, of which some may depend on others."""
+    if not columns.size:
+        return np.zeros((len(columns), 0))
+    q, r, _ = linalg.qr(columns, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(r))
+    return np.asarray(q[:, : int((sizes > 1e-9 * max(sizes[0], 1e-6)).sum())])
+
+
+# Features under the rearrangements.
+
+
+Tested = Sequence[tuple[NDArray[np.int64], LinearModel, FloatArray]]  # features, their model, residuals of unit length
+
+
+def unit_residuals(model: LinearModel, values: FloatArray) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
+    """What covariates leave of the features that vary, in unit length.
+
+    Parameters
+    ----------
+    model : LinearModel
+    values : ndarray, shape (n_rows, n_features)
+
+    Returns
+    -------
+    varies : ndarray of bool, shape (n_features,)
+    residuals : ndarray, shape (n_varying, n_rows)
+    norms : ndarray, shape (n_varying,)
+    """
+    residuals, norms = model.residuals(values)
+    varies = norms > 1e-9 * np.maximum(np.linalg.norm(values, axis=0), 1e-300)
+    return varies, residuals[varies] / norms[varies, None], norms[varies]
+
+
+def drawn_statistics(
+    tested: Tested, n_features: int, exchange: Exchange, *, permutations: int, seed: int, at_once: int = 0
+) -> Iterator[FloatArray]:
+    """Rearrange all features together, some rearrangements at a time, so that memory is bounded.
+
+    Parameters
+    ----------
+    tested : sequence of (ndarray of int, LinearModel, ndarray)
+        Features, counted from 0, with their model and residuals of unit length, shape (n_some, n_rows).
+    n_features : int
+    exchange : Exchange
+    permutations, seed : int
+    at_once : int
+        Rearrangements at a time; 0 is as many as memory is meant for.
+
+    Yields
+    ------
+    ndarray, shape (n_features, n_drawn)
+        Their t, with its sign, or F; NaN for features that are not tested.
+    """
+    rng = np.random.default_rng(seed)
+    widths = [
+        len(model.directions) * (1 + (len(model.own_degrees) > 1) * len(model.pairs)) + len(model.pairs)
+        for _, model, _ in tested
+    ]
+    widest = max(widths, default=1)
+    at_once = at_once or max(1, _BLOCK // max(n_features, exchange.n_rows * widest))
+    for start in range(0, permutations, at_once):
+        size = min(at_once, permutations - start)
+        orders, signs = exchange.draw(size, rng)
+        drawn = np.full((n_features, size), np.nan)
+        some = max(1, _BLOCK // (size * widest))
+        for features, model, residuals in tested:
+            for first in range(0, len(features), some):
+                part = slice(first, first + some)
+                drawn[features[part]] = model.statistics(residuals[part], orders, signs)
+        yield drawn
+
+
+def null_counts(
+    tested: Tested, observed: FloatArray, exchange: Exchange, *, permutations: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Count the rearrangements whose |t| or F is as large as the observed, and keep the largest of all features.
+
+    Parameters
+    ----------
+    tested : sequence of (ndarray of int, LinearModel, ndarray)
+        See :func:`drawn_statistics`.
+    observed : ndarray, shape (n_features,)
+        NaN for features that are not tested.
+    exchange : Exchange
+    permutations, seed : int
+
+    Returns
+    -------
+    counts : ndarray, shape (n_features,)
+    largest : ndarray, shape (permutations,)
+        Of each rearrangement, over all features; empty where none is tested.
+    """
+    counts, largest = np.zeros(len(observed)), np.empty(0)
+    if not np.isfinite(observed).any():
+        return counts, largest
+    size = np.abs(observed)
+    for drawn in drawn_statistics(tested, len(observed), exchange, permutations=permutations, seed=seed):
+        np.abs(drawn, out=drawn)
+        drawn *= 1 + _TIE
+        counts += (drawn >= size[:, None]).sum(axis=1)
+        largest = np.concatenate([largest, np.nanmax(drawn, axis=0)])
+    return counts, largest
+
+
+def permutation_p(observed: FloatArray, largest: FloatArray) -> FloatArray:
+    """The p of statistics against one distribution, never 0: of |t| or F against the largest of all features.
+
+    >>> permutation_p(np.array([2.5, -0.5, np.nan]), np.array([1.0, 2.0, 3.0]))
+    array([0.5, 1. , nan])
+    """
+    below = np.searchsorted(np.sort(largest), np.abs(observed))
+    return np.where(np.isnan(observed), np.nan, (1 + len(largest) - below) / (1 + len(largest)))
+
+
+# A difference of two groups.
 
 
 def group_effect(
@@ -69,138 +473,39 @@ def group_effect(
     patients, values, nuisance = patients[order], values[order], nuisance[order]
     finite: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=0))
     if beside is None:
-        models = [(np.flatnonzero(finite), _model(nuisance, patients))]
+        models = [(np.flatnonzero(finite), _two_groups(nuisance, patients))]
     else:
         beside = beside[order]
         known = np.flatnonzero(finite & np.isfinite(beside).all(axis=0))
         models = [
-            (known[[i]], _model(np.column_stack([nuisance, beside[:, known[i]]]), patients)) for i in range(len(known))
+            (known[[i]], _two_groups(np.column_stack([nuisance, beside[:, known[i]]]), patients))
+            for i in range(len(known))
         ]
     found = {name: np.full(len(finite), np.nan) for name in EFFECT_COLUMNS}
     tested = []
     for features, model in models:
-        residuals, norms = model.residuals(values[:, features])
-        varies = norms > 1e-9 * np.maximum(np.linalg.norm(values[:, features], axis=0), 1e-300)
-        features, residuals = features[varies], residuals[varies] / norms[varies, None]
+        varies, residuals, norms = unit_residuals(model, values[:, features])
+        features = features[varies]
         d, half = model.size(residuals)
-        found["difference"][features] = model.along(residuals)[0] * norms[varies] / model.length
+        found["difference"][features] = (residuals @ model.tested[0]) * norms / model.length
         found["d"][features], found["d_low"][features], found["d_high"][features] = d, d - half, d + half
-        found["t"][features] = model.t(residuals)
+        found["t"][features] = model.statistics(residuals)[:, 0]
         tested.append((features, model, residuals))
     chosen = np.isfinite(found["t"])
-    alone, family = _exceedances(tested, np.abs(found["t"]), permutations, seed)
-    found["p"][chosen] = (1 + alone[chosen]) / (1 + permutations)
-    found["p_family"][chosen] = (1 + family[chosen]) / (1 + permutations)
+    exchange = Exchange(len(patients))
+    counts, largest = null_counts(tested, found["t"], exchange, permutations=permutations, seed=seed)
+    found["p"][chosen] = (1 + counts[chosen]) / (1 + permutations)
+    found["p_family"] = permutation_p(found["t"], largest)
     found["q"][chosen] = discovery_rates(found["p"][chosen])
     return pd.DataFrame(found)
 
 
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """Covariates and group, and what residuals of both groups have for their variances; the smaller group stands first.
-
-    Attributes
-    ----------
-    directions : ndarray, shape (n_directions, n_subjects)
-        Orthonormal: the covariates, and last the group beyond them.
-    length : float
-        Of the group beyond the covariates.
-    n_first : int
-        People of the smaller group; 0 where both groups have one variance.
-    own_degrees : ndarray, shape (2,)
-        Residual degrees of freedom, one less leverage in sum, of the smaller group and the other.
-    own_shares : ndarray, shape (2,)
-        Of the squared length of the group beyond the covariates.
-    """
-
-    directions: FloatArray
-    length: float
-    n_first: int
-    own_degrees: FloatArray
-    own_shares: FloatArray
-
-    @property
-    def degrees(self) -> int:
-        """Residual degrees of freedom."""
-        return self.directions.shape[1] - len(self.directions)
-
-    def residuals(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What covariates leave of features, shape (n_features, n_subjects), and its length."""
-        covariates = self.directions[:-1]
-        left = values.T - (values.T @ covariates.T) @ covariates
-        return left, np.linalg.norm(left, axis=1)
-
-    def along(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """How residuals of unit length, (..., n_subjects), go with the group; and both groups' variances, (..., 2)."""
-        parts = residuals @ self.directions.T
-        own = parts @ self.directions[:, : self.n_first]
-        np.subtract(residuals[..., : self.n_first], own, out=own)
-        squares = np.maximum(1 - np.einsum("...i,...i->...", parts, parts), _NOTHING)
-        of_first = np.einsum("...i,...i->...", own, own)
-        variances = np.stack([of_first, np.maximum(squares - of_first, 0)], axis=-1) / self.own_degrees
-        return parts[..., -1], variances
-
-    def t(self, residuals: FloatArray) -> FloatArray:
-        """Welch's t of the group, shape (...,)."""
-        along, variances = self.along(residuals)
-        return np.asarray(along / np.sqrt(np.maximum(variances @ self.own_shares, _NOTHING)))
-
-    def size(self, residuals: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The difference in standard deviations of both groups together, and half of its 95 % interval."""
-        from scipy import stats  # a second of import that a page's first start need not wait for
-
-        along, variances = self.along(residuals)
-        pooled = np.maximum(variances @ self.own_degrees / self.degrees, _NOTHING)
-        d = along / (self.length * np.sqrt(pooled))
-        of_difference = np.maximum(variances @ self.own_shares, _NOTHING)
-        # Of the pooled SD, relative: 1 / 2 degrees where variances are equal, as in Hedges and Olkin's interval.
-        of_sd = variances**2 @ self.own_degrees / (2 * self.degrees**2 * pooled**2)
-        degrees = of_difference**2 / (variances**2 @ (self.own_shares**2 / self.own_degrees))  # Satterthwaite's
-        error = np.sqrt(of_difference / (self.length**2 * pooled) + d**2 * of_sd)
-        return d, np.asarray(stats.t.ppf(0.975, degrees) * error)
-
-
-def _model(nuisance: FloatArray, patients: NDArray[np.bool_]) -> _Model:
-    """The model of covariates, whose columns may depend on each other, and the group."""
-    q, r, _ = linalg.qr(nuisance, mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(r))
-    basis = q[:, : int((sizes > 1e-9 * sizes[0]).sum())]
-    group = patients - basis @ (basis.T @ patients)
-    length = float(np.linalg.norm(group))
-    if length < 1e-6 * np.sqrt(len(patients)) or len(patients) - basis.shape[1] - 1 < 1:
-        raise InputError("The groups cannot be told apart from the covariates, or there are too few subjects for them.")
-    directions = np.column_stack([basis, group / length]).T
-    left = 1 - (directions**2).sum(axis=0)
-    first = int((patients == patients[0]).sum())
-    degrees = np.array([left[:first].sum(), left[first:].sum()])
-    if degrees.min() < 1 - 1e-9:  # nothing to tell a group's own variance by: both have one
-        return _Model(directions, length, 0, np.array([1.0, left.sum()]), np.array([0.0, 1.0]))
-    own = directions[-1] ** 2
-    return _Model(directions, length, first, degrees, np.array([own[:first].sum(), own[first:].sum()]))
-
-
-def _exceedances(
-    tested: Sequence[tuple[NDArray[np.int64], _Model, FloatArray]], observed: FloatArray, permutations: int, seed: int
-) -> tuple[FloatArray, FloatArray]:
-    """Count the permutations whose |t| is as large as the observed, feature by feature and as a family.
-
-    Tested are features with their model and residuals of unit length, shape (n_features, n_subjects).
-    """
-    rng = np.random.default_rng(seed)
-    alone, family = np.zeros(len(observed)), np.zeros(len(observed))
-    n_subjects = tested[0][2].shape[1] if tested else 0
-    if not np.isfinite(observed).any():
-        return alone, family
-    block = max(1, _BLOCK // (n_subjects * max(len(features) for features, _, _ in tested)))
-    for start in range(0, permutations, block):
-        size = min(block, permutations - start)
-        orders = rng.permuted(np.tile(np.arange(n_subjects), (size, 1)), axis=1)
-        drawn = np.full((len(observed), size), -np.inf)
-        for features, model, residuals in tested:
-            drawn[features] = np.abs(model.t(residuals[:, orders])) * (1 + _TIE)
-        alone += (drawn >= observed[:, None]).sum(axis=1)
-        family += (drawn.max(axis=0) >= observed[:, None]).sum(axis=1)
-    return alone, family
+def _two_groups(nuisance: FloatArray, patients: NDArray[np.bool_]) -> LinearModel:
+    """The model of covariates, of which the first is ones, and the group."""
+    columns = np.column_stack([nuisance, patients])
+    last = np.eye(columns.shape[1])[-1:]
+    everybody = np.zeros(len(patients), np.int64)
+    return linear_model(columns, last, absorbed=everybody, kinds=patients.astype(np.int64))
 
 
 # How alike two group differences are: the correlation over features of one disorder's difference and another's.
