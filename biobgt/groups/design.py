@@ -268,7 +268,7 @@ def _known(column: "pd.Series", name: str) -> "pd.Series":
 # refused: there n says how little d rests on, which covariates hide.
 LEAST_DEGREES = 10
 # Variance inflation 1.25: from here on covariates take a fifth of what there is to tell the groups apart by.
-_NOTED_SHARE = 0.2
+NOTED_SHARE = 0.2
 _ALL_OF_IT = 1 - 1e-9
 _NAMED = 6  # values of a covariate that a sentence names
 
@@ -340,10 +340,10 @@ class Design:
     def notes(self) -> tuple[str, ...]:
         """Say where covariates and group are confounded in part, what that does, and where d is overstated."""
         notes = [
-            f"{_one_group_only(name, values)}: adjusted for {name}, those subjects say nothing about the group."
+            f"{one_group_only(name, values)}: adjusted for {name}, those subjects say nothing about the group."
             for name, values in self.one_group.items()
         ]
-        if self.explained >= _NOTED_SHARE:
+        if self.explained >= NOTED_SHARE:
             notes.append(
                 f"{_partly_confounded(self)}, which inflates the variance of the "
                 f"adjusted difference {1 / (1 - self.explained):.1f} times."
@@ -412,13 +412,14 @@ def confounding_notes(cohort: Cohort, between: tuple[str, str]) -> tuple[str, ..
         return (
             f"Group and {listed(whole)} are confounded completely: no test can tell which of them makes a difference.",
         )
-    notes = [f"{_one_group_only(name, values)}." for name, values in design.one_group.items()]
-    if design.explained >= _NOTED_SHARE:
+    notes = [f"{one_group_only(name, values)}." for name, values in design.one_group.items()]
+    if design.explained >= NOTED_SHARE:
         notes.append(f"{_partly_confounded(design)}.")
     return tuple(notes)
 
 
-def _one_group_only(name: str, values: Sequence[str]) -> str:
+def one_group_only(name: str, values: Sequence[str]) -> str:
+    """Say which values of a covariate, such as sites, have subjects of one group only."""
     shown = ", ".join(values[:_NAMED]) + (", …" if len(values) > _NAMED else "")
     counts = counted(len(values), "site") if name == "site" else f"{counted(len(values), 'value')} of {name}"
     return f"{counts} with subjects of one group only ({shown})"
@@ -544,7 +545,7 @@ def compared_people(
     own = of_person.first().to_numpy()
     known = None
     if covariates is not None and covariates.shape[1]:
-        known = _by_person(coded(covariates.reset_index(drop=True))[chosen].reset_index(drop=True), rows["subject"])
+        known = person_values(coded(covariates.reset_index(drop=True))[chosen].reset_index(drop=True), rows["subject"])
     complete = np.ones(len(own), dtype=bool) if known is None else known.notna().all(axis=1).to_numpy()
     if known is not None and not complete.any():
         worst = str(known.isna().mean().idxmax())
@@ -558,7 +559,7 @@ def compared_people(
     return ComparedPeople(between, chosen, tuple(rows["subject"]), own, known, complete, sizes, design)
 
 
-def _by_person(known: pd.DataFrame, owners: "pd.Series[str]") -> pd.DataFrame:
+def person_values(known: pd.DataFrame, owners: "pd.Series[str]") -> pd.DataFrame:
     """Mean of each person's numbers, and the one word of each person."""
     merged = {}
     for name in known.columns:

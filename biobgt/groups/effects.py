@@ -1,0 +1,232 @@
+"""The test of a design in every feature: effects with intervals, p of rearrangements, and what could have been seen.
+
+A difference is given in residual standard deviations (d), the effect of a number as a partial correlation (r), and that
+of several columns at once as partial eta squared: the share of what the covariates leave that they explain.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from biobgt.base.arrays import FloatArray, discovery_rates
+from biobgt.base.errors import InputError
+from biobgt.base.wording import counted
+from biobgt.groups.permutation import (
+    LinearModel,
+    drawn_statistics,
+    null_counts,
+    permutation_p,
+    unit_residuals,
+)
+from biobgt.groups.study import Contrast, StudyDesign
+from biobgt.groups.tails import BELOW, tail_p
+
+PERMUTATIONS = 5000
+ALPHA, POWER = 0.05, 0.8
+D, R, ETA = "d", "partial r", "partial eta squared"
+_KEPT = 4_000_000  # statistics of rearrangements that are held at once, for their tails
+
+
+@dataclass(frozen=True, eq=False)
+class TermEffects:
+    """A term tested in every feature.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A row per contrast and feature: ``contrast``, ``feature``; ``estimate``, the difference or slope, adjusted;
+        ``effect`` with its 95 % interval ``effect_low`` to ``effect_high``, in the measure that ``effect_kind`` names;
+        ``statistic`` (``statistic_kind`` t or F); the permutation ``p`` of the feature alone, two-sided for t;
+        ``p_family`` against the largest of all features; and ``q``, Benjamini and Hochberg's false discovery rate.
+        All pairs of groups are one family; the test of all groups at once is one of its own. NaN where a feature is
+        missing for somebody or does not vary.
+    smallest : dict of str to float
+        The smallest effect, by contrast, that this sample shows in one feature with a power of 80 % at 5 %.
+    design : StudyDesign
+    permutations, seed : int
+    notes : tuple of str
+        Those of the design, and on features that were not tested and tails that were not fitted.
+    """
+
+    table: pd.DataFrame
+    smallest: dict[str, float]
+    design: StudyDesign
+    permutations: int
+    seed: int
+    notes: tuple[str, ...]
+
+    def rows(self, contrast: str) -> pd.DataFrame:
+        """The rows of one contrast."""
+        return self.table[self.table["contrast"] == contrast].reset_index(drop=True)
+
+
+def effects_of(
+    design: StudyDesign,
+    values: ArrayLike,
+    *,
+    features: Sequence[str] | None = None,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+    tail: bool = False,
+) -> TermEffects:
+    """Test the term of a design in every feature.
+
+    Parameters
+    ----------
+    design : StudyDesign
+    values : array-like, shape (n_table_rows, n_features)
+        In the order of the table that the design was made of.
+    features : sequence of str, length n_features, optional
+        Names; numbers from 1 if None.
+    permutations, seed : int
+    tail : bool
+        Approximate small p by a generalised Pareto distribution, where it fits; see :func:`biobgt.groups.tails.tail_p`.
+    """
+    design.check()
+    if permutations < 1:
+        raise InputError(f"A permutation test needs permutations, not {permutations}.")
+    kept = design.observations(values)
+    names = [str(i + 1) for i in range(kept.shape[1])] if features is None else list(map(str, features))
+    if len(names) != kept.shape[1]:
+        raise InputError(f"There are {kept.shape[1]} features and {len(names)} names for them.")
+    finite = np.flatnonzero(np.isfinite(kept).all(axis=0))
+    tables, nulls, unfitted = [], [], 0
+    for contrast in design.contrasts:
+        model = design.model(contrast)
+        varies, residuals, norms = unit_residuals(model, kept[:, finite])
+        own = finite[varies]
+        table = pd.DataFrame(
+            np.nan, index=range(len(names)), columns=["estimate", "effect", "effect_low", "effect_high"]
+        )
+        table.iloc[own] = np.column_stack(_effects(design, contrast, model, residuals, norms))
+        statistic = np.full(len(names), np.nan)
+        statistic[own] = model.statistics(residuals)[:, 0]
+        tested = [(own, model, residuals)]
+        counts, largest = null_counts(tested, statistic, design.exchange, permutations=permutations, seed=seed)
+        p = np.where(np.isnan(statistic), np.nan, (1 + counts) / (1 + permutations))
+        if tail:
+            small = np.flatnonzero(p < BELOW)
+            some = max(1, _KEPT // permutations)
+            for chosen in np.split(small, range(some, len(small), some)):
+                part = [(np.arange(len(chosen)), model, residuals[np.searchsorted(own, chosen)])]
+                drawn = drawn_statistics(part, len(chosen), design.exchange, permutations=permutations, seed=seed)
+                fitted, found = tail_p(np.abs(statistic[chosen]), np.abs(np.hstack(list(drawn))))
+                p[chosen[fitted]] = found[fitted]
+                unfitted += int((~fitted).sum())
+        table = table.assign(statistic=statistic, p=p)
+        table.insert(0, "contrast", contrast.name)
+        table.insert(1, "feature", names)
+        table["effect_kind"], table["statistic_kind"] = _kind(design, contrast), "tF"[len(contrast.weights) > 1]
+        tables.append(table)
+        nulls.append(largest)
+    return TermEffects(
+        table=pd.concat(_with_families(tables, nulls), ignore_index=True),
+        smallest={one.name: smallest_effect(design, one) for one in design.contrasts},
+        design=design,
+        permutations=permutations,
+        seed=seed,
+        notes=(*design.notes, *_notes(tables[0], unfitted)),
+    )
+
+
+def _with_families(tables: list[pd.DataFrame], nulls: list[FloatArray]) -> list[pd.DataFrame]:
+    """Tables with p of families: all pairs together, and what has an F."""
+    for kind in "tF":
+        places = [i for i, table in enumerate(tables) if table["statistic_kind"].iloc[0] == kind]
+        if not places or not len(nulls[places[0]]):
+            continue
+        largest = np.max([nulls[i] for i in places], axis=0)
+        rates = discovery_rates(np.concatenate([tables[i]["p"].to_numpy() for i in places])).reshape(len(places), -1)
+        for i, own in zip(places, rates, strict=True):
+            tables[i] = tables[i].assign(p_family=permutation_p(tables[i]["statistic"].to_numpy(), largest), q=own)
+    return tables
+
+
+def _notes(table: pd.DataFrame, unfitted: int) -> list[str]:
+    notes = []
+    if untested := int(table["statistic"].isna().sum()):
+        notes.append(f"{counted(untested, 'feature')} not tested: missing for somebody, or the same in all.")
+    if unfitted:
+        notes.append(
+            f"The tail of {counted(unfitted, 'test')} is not that of a generalised Pareto distribution: p is the count "
+            "of the permutations."
+        )
+    return notes
+
+
+# Effect sizes.
+
+
+def _kind(design: StudyDesign, contrast: Contrast) -> str:
+    if len(contrast.weights) > 1:
+        return ETA
+    return D if contrast.levels or design.exchange.flips else R
+
+
+def _effects(
+    design: StudyDesign, contrast: Contrast, model: LinearModel, residuals: FloatArray, norms: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Estimate, effect size, and both ends of its 95 % interval."""
+    from scipy import special, stats
+
+    along = residuals @ model.tested.T
+    share = np.clip((along**2).sum(axis=1), 0, 1)  # of what the covariates leave
+    if len(contrast.weights) > 1:
+        several = len(model.tested)
+        f = share / several / np.maximum((1 - share) / model.degrees, 1e-20)
+        ends = [special.ncfdtrinc(several, model.degrees, p, f) for p in (0.975, 0.025)]
+        n = several + model.degrees + 1
+        low, high = (np.nan_to_num(end) / (np.nan_to_num(end) + n) for end in ends)
+        return (
+            np.full(len(share), np.nan),
+            share,
+            np.where(stats.f.cdf(f, several, model.degrees) < 0.975, 0, low),
+            high,
+        )
+    estimate = along[:, 0] * norms / model.length
+    if _kind(design, contrast) == D:
+        d, half = model.size(residuals)
+        return estimate, d, d - half, d + half
+    r, error = along[:, 0], 1 / math.sqrt(max(model.degrees - 1, 1))
+    z = np.arctanh(np.clip(r, -1 + 1e-15, 1 - 1e-15))
+    return estimate, r, np.tanh(z - 1.959964 * error), np.tanh(z + 1.959964 * error)
+
+
+def smallest_effect(design: StudyDesign, contrast: Contrast, *, alpha: float = ALPHA, power: float = POWER) -> float:
+    """The smallest true effect that a sample of this design shows with a given power, in one feature.
+
+    Normal errors of one variance are assumed. It is said of the design, not of the data: no power after the fact.
+
+    Parameters
+    ----------
+    design : StudyDesign
+    contrast : Contrast
+        One of the design's.
+    alpha : float
+        Of a two-sided t or of F; divide it by the number of features for a family-wise level.
+    power : float
+
+    Returns
+    -------
+    float
+        In d, partial r or partial eta squared, as :attr:`TermEffects.table` has effects of this contrast.
+    """
+    from scipy import optimize, stats
+
+    if not 0 < alpha < power < 1:
+        raise InputError(f"A level of {alpha} and a power of {power} are not between 0 and 1, one below the other.")
+    model = design.model(contrast)
+    several, degrees = len(model.tested), model.degrees
+    critical = stats.f.ppf(1 - alpha, several, degrees)
+    highest = 10.0
+    while stats.ncf.sf(critical, several, degrees, highest) < power:
+        highest *= 2
+    found = float(optimize.brentq(lambda nc: stats.ncf.sf(critical, several, degrees, nc) - power, 1e-9, highest))
+    if _kind(design, contrast) == D:
+        return math.sqrt(found) / model.length
+    share = found / (found + several + degrees + 1)
+    return share if several > 1 else math.sqrt(found / (found + degrees + 1))
