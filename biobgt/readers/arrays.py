@@ -9,9 +9,9 @@ in a process of their own (:mod:`biobgt.readers.isolate`).
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import ChoiceNeeded, InputError, first_line
 from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
+from biobgt.readers.connections import PAIRS, kind_question
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading
+from biobgt.readers.pairs import may_be_pairs, not_pairs, readings_of_people, regions_of_pairs, settle_triangle
 
 if TYPE_CHECKING:
     from biobgt.readers.formats import ReadContext
@@ -115,7 +117,7 @@ def choose_variable(declared: Mapping[str, Declared], variable: str | None, limi
         raise InputError(f"{what} is empty: its shape is {about.shape}.")
     limits.check_array(about.shape, what)
     wide = sorted(n for n in about.shape if n > 1)
-    if len(wide) == 2:
+    if len(wide) == 2 and not any(map(may_be_pairs, wide)):  # or it may hold people and pairs of regions
         limits.check_table(wide, what)
     return name
 
@@ -191,7 +193,7 @@ def read_npy(path: Path, context: "ReadContext") -> list[Reading]:
     with _array_errors(), path.open("rb") as stream:
         array = _read_values(stream, _read_header(stream), path.stat().st_size, "The array", limits)
     choose_variable({path.stem: Declared(array.shape, array.dtype.kind, str(array.dtype))}, None, limits)
-    return _cut(path.stem, array, context.options.subject_axis, None)
+    return _cut(path.stem, array, path, context, None)
 
 
 def read_npz(path: Path, context: "ReadContext") -> list[Reading]:
@@ -222,7 +224,7 @@ def read_npz(path: Path, context: "ReadContext") -> list[Reading]:
         declared = {name: header.declared for name, header in headers.items()}
         name = choose_variable(declared, context.options.variable, limits)
         array = read(name)
-    return _cut(name, array, context.options.subject_axis, subjects)
+    return _cut(name, array, path, context, subjects)
 
 
 def read_foreign(path: Path, context: "ReadContext") -> list[Reading]:
@@ -231,7 +233,7 @@ def read_foreign(path: Path, context: "ReadContext") -> list[Reading]:
     reader = "read_matlab" if matlab and b"MATLAB 7.3" not in context.file.read(128) else "read_hdf5"
     options = {"variable": context.options.variable, "matlab": matlab}
     answer, array = read_isolated(f"biobgt.readers.foreign_tables:{reader}", path, options)
-    return _cut(str(answer["variable"]), array, context.options.subject_axis, None)
+    return _cut(str(answer["variable"]), array, path, context, None)
 
 
 def _concatenated_series(
@@ -263,7 +265,9 @@ def _concatenated_series(
     ]
 
 
-def _cut(name: str, array: NDArray[Any], subject_axis: SubjectAxis | None, subjects: list[str] | None) -> list[Reading]:
+def _cut(
+    name: str, array: NDArray[Any], path: Path, context: "ReadContext", subjects: list[str] | None
+) -> list[Reading]:
     """Cut an array into subjects."""
     limits = current_limits()
     if array.ndim == 3 and 1 in array.shape:
@@ -271,10 +275,14 @@ def _cut(name: str, array: NDArray[Any], subject_axis: SubjectAxis | None, subje
     if array.ndim != 2 and array.ndim != 3:
         raise InputError(f"The variable '{name[:80]}' has shape {array.shape}; a subject is a table.")
     if array.ndim == 2:
+        n_names = 1 if subjects is None else len(subjects)
+        people = _axis_of_people(array.shape, context, n_names=n_names)
+        if people is not None:
+            return _people(name, array if people == "first" else array.T, path, context, subjects)
         limits.check_table(array.shape, f"The variable '{name[:80]}'")
         own = subjects[0] if subjects is not None and len(subjects) == 1 else None
         return [Reading(values=np.asarray(array, dtype=np.float64), subject=own, options={"array": name})]
-    axis = _tell_subject_axis(array, subject_axis, n_names=None if subjects is None else len(subjects))
+    axis = _tell_subject_axis(array, context.options.subject_axis, n_names=None if subjects is None else len(subjects))
     stack = np.moveaxis(array, 0 if axis == "first" else -1, 0)
     limits.check("subjects", len(stack), "The file")
     limits.check_table(stack.shape[1:], f"Each subject in '{name[:80]}'")
@@ -290,6 +298,59 @@ def _cut(name: str, array: NDArray[Any], subject_axis: SubjectAxis | None, subje
         )
         for i, values in enumerate(stack)
     ]
+
+
+def _people(
+    name: str, values: NDArray[Any], path: Path, context: "ReadContext", subjects: list[str] | None
+) -> list[Reading]:
+    """One row per person and one column per pair of regions."""
+    current_limits().check("subjects", len(values), f"The variable '{name[:80]}'")
+    if subjects is not None and len(subjects) != len(values):
+        raise InputError(
+            f"There are {len(subjects)} subject names and {len(values)} rows of connections; the two numbers must be "
+            "equal."
+        )
+    likely, decided = context.likely_atlas(path, regions_of_pairs(values.shape[1]))
+    pairs = settle_triangle(values, context.options.triangle, likely, decided=decided)
+    readings = readings_of_people(values, pairs, options={"array": name})
+    return [replace(one, subject=subjects[i]) for i, one in enumerate(readings)] if subjects is not None else readings
+
+
+def _axis_of_people(shape: Sequence[int], context: "ReadContext", *, n_names: int) -> SubjectAxis | None:
+    """The axis of people, where the other one is pairs of regions; None where it is one subject's table."""
+    axes: tuple[SubjectAxis, SubjectAxis] = ("first", "last")
+    lengths = dict(zip(axes, shape, strict=True))
+    counts = dict(zip(axes, reversed(shape), strict=True))  # of columns, if people lie along that axis
+    fits = [axis for axis in axes if may_be_pairs(counts[axis])]
+    kind, said, atlas = context.options.kind, context.options.subject_axis, context.atlas
+    if kind == PAIRS and not fits:
+        raise not_pairs(max(shape))
+    if kind not in (None, PAIRS) or not fits or (shape[0] == shape[1] and kind is None):
+        return None
+    named = [axis for axis in fits if n_names == lengths[axis] and n_names > 1]
+    if len(named) == 1:
+        return named[0]
+    if atlas is not None:
+        of_atlas = [axis for axis in fits if 0 <= (regions_of_pairs(counts[axis]) or 0) - atlas.n_regions <= 1]
+        if len(of_atlas) == 1 and (kind == PAIRS or atlas.n_regions not in shape):
+            return of_atlas[0]
+        if kind is None and not of_atlas:
+            return None
+    if kind is None:
+        longest = max(counts[axis] for axis in fits)
+        if longest <= current_limits().regions:
+            return None
+        raise kind_question(f"The array has {shape[0]:,} rows and {shape[1]:,} columns", longest)
+    if len(fits) == 1 or said in fits:
+        return said if said in fits else fits[0]
+    raise ChoiceNeeded(
+        f"The array of {shape[0]:,} × {shape[1]:,} holds people and pairs of regions, and either axis may be the "
+        "people's.",
+        option="subject_axis",
+        choices={
+            axis: f"{lengths[axis]:,} people and the pairs of {regions_of_pairs(counts[axis])} regions" for axis in fits
+        },
+    )
 
 
 def _tell_subject_axis(array: NDArray[Any], said: SubjectAxis | None, *, n_names: int | None) -> SubjectAxis:

@@ -18,6 +18,7 @@ from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source,
 from biobgt.data.graph import GivenKind, told_kind
 from biobgt.data.quality import atlas_doubt
 from biobgt.readers import recognise
+from biobgt.readers.connections import PAIRS
 from biobgt.readers.discover import Found, FoundFile, look_up, printable, subject_ids
 from biobgt.readers.formats import ReadOptions, read_file, reader_of, suffix_of
 from biobgt.readers.isolate import one_refused_file, read_until
@@ -107,8 +108,11 @@ def _read_one(
             )
     except InputError as error:
         return [_Problem(printable(file.name), printable(subject), error)]
-    file_name, content, orientation = _file_name(file, options), options.kind, options.orientation
-    said = (replace(one, file_name=file_name, content=content, orientation=orientation) for one in readings)
+    file_name, orientation = _file_name(file, options), options.orientation
+    content = None if options.kind == PAIRS else options.kind
+    said = (
+        replace(one, file_name=file_name, content=one.content or content, orientation=orientation) for one in readings
+    )
     return [_Candidate(name, reading.named_by_table(), source) for name, reading in zip(names, said, strict=True)]
 
 
@@ -168,6 +172,8 @@ def _to_subject(
         missing_regions=measured.missing_regions,
         tr=reading.tr,
         source=replace(candidate.source, options=decided),
+        group=reading.group,
+        phenotypes=reading.phenotypes,
         simulated=reading.simulated,
     )
 
@@ -294,7 +300,10 @@ def read_cohort(
         subjects=tuple(subjects.values()),
         atlas=atlas,
         refused=tuple(found.refused),
-        notes=(note, *found.notes, *_notes_on(subjects.values())),
+        notes=(
+            *(note, *found.notes, *_notes_on(subjects.values())),
+            *dict.fromkeys(said for item in candidates for said in item.reading.notes),
+        ),
         given=_given_kind(subjects.values(), options),
     )
     if cohort.given is not None:

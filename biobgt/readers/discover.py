@@ -12,6 +12,7 @@ from pathlib import Path
 from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
 from biobgt.base.limits import UnpackedArchives, current_limits
 from biobgt.base.wording import counted
+from biobgt.readers.connections import PAIRS
 from biobgt.readers.formats import (
     LABEL_SUFFIX,
     ReadOptions,
@@ -251,7 +252,7 @@ def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Fo
     ChoiceNeeded
         Where a subject has several recordings that differ in task, space or the like.
     """
-    found = Found()
+    found = Found(search=TableSearch(of_pairs=options.kind == PAIRS))
     for path in paths:
         if not path.exists():
             raise InputError(f"There is no file or folder '{path}'.")

@@ -19,15 +19,18 @@ from biobgt.base.files import sha256
 from biobgt.base.limits import current_limits
 from biobgt.base.options import Options, Registry, option
 from biobgt.base.wording import counted
-from biobgt.data.atlas import BUNDLED, Atlas, BundledAtlas
+from biobgt.data.atlas import BUNDLED, Atlas, BundledAtlas, load_atlas
 from biobgt.data.edits import MISSING_RULES, RECORDING_RULES, MissingRule, RecordingRule, check_run
 from biobgt.data.graph import KINDS, GivenKind
 from biobgt.readers.arrays import SubjectAxis, read_foreign, read_npy, read_npz
+from biobgt.readers.connections import read_people
 from biobgt.readers.isolate import read_isolated
-from biobgt.readers.measurement import Content, Orientation, Reading
+from biobgt.readers.measurement import FileName, Orientation, Reading
+from biobgt.readers.pairs import Triangle
 from biobgt.readers.recognise import folders_above
 from biobgt.readers.tables import Header, read_text
 
+Kind = Literal["series", "connectivity", "pairs"]
 Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
 LABEL_SUFFIX = ".label.gii"
 _CIFTI, _GIFTI = (".ptseries.nii", ".pconn.nii", ".dtseries.nii"), (".func.gii", ".time.gii")
@@ -119,9 +122,13 @@ def _listed(rules: Mapping[Any, str]) -> str:
 class ReadOptions(Options):
     """What files contain and how they lie, which are read, what becomes of missing regions and several recordings."""
 
-    kind: Content | None = option(
+    kind: Kind | None = option(
         None,
-        shown={"series": "region time series", "connectivity": "a connectivity matrix"},
+        shown={
+            "series": "region time series",
+            "connectivity": "a connectivity matrix",
+            "pairs": "one row per person, one column per pair of regions",
+        },
         title="Content",
         help="What the files contain, where they do not say.",
     )
@@ -150,7 +157,14 @@ class ReadOptions(Options):
         None,
         shown={"first": "subjects lie along the first axis", "last": "subjects lie along the last axis"},
         title="Axis of the subjects",
-        help="Axis of the subjects in a three-dimensional array.",
+        help="Axis of the subjects in a three-dimensional array, or in one of people and pairs of regions.",
+    )
+    triangle: Triangle | None = option(
+        None,
+        shown=str.capitalize,
+        title="Order of pairs",
+        help="Order in which a person's row has the pairs of regions: upper or lower triangle row by row, without or "
+        "with the diagonal.",
     )
     variable: str | None = option(None, title="Array", help="Array to read from an .npz, .mat or .h5 file.")
     pattern: str | None = option(None, title="Files", help="Which files of a folder to read, such as '*_cc200*'.")
@@ -189,6 +203,13 @@ class ReadContext:
     options: ReadOptions
     atlas: Atlas | None = None
     root: Path | None = None
+
+    def likely_atlas(self, path: Path, n_regions: int | None) -> tuple[Atlas | None, bool]:
+        """The atlas that the user named, or that a file's name gives; and whether it was the user."""
+        if self.atlas is not None or n_regions is None:
+            return self.atlas, self.atlas is not None
+        named = FileName.of(path).atlases(n_regions)
+        return (load_atlas(named.bundled[0]) if named is not None and named.bundled else None), False
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +421,7 @@ READERS: Registry[Reader] = Registry(
         "text",
         "a text table",
         (".1d", ".csv", ".tsv", ".txt"),
-        lambda _, context: [read_text(context.file, header=context.options.header)],
+        lambda path, context: read_people(context, path) or [read_text(context.file, header=context.options.header)],
         limit="text_bytes",
     ),
     Reader("npy", "a NumPy array", (".npy",), read_npy, begins=(b"\x93NUMPY",)),

@@ -195,13 +195,19 @@ class Reading:
     names_from : str or None
         The label table that gave the names, where the file itself has none.
     content : {"series", "connectivity"} or None
-        The user's word on what it holds.
+        What it holds, as the format or the user says.
     orientation : {"time-region", "region-time"} or None
         The user's word on which axis is time.
     options : mapping
         How the file was read (separator, variable, ...), for the provenance.
     sha256 : str
         Of the file, where its reader had all of it at once.
+    group : str or None
+        The subject's group, where it stands beside the numbers.
+    phenotypes : mapping
+        What else stands there of the subject.
+    notes : tuple of str
+        Sentences for the user to check.
     """
 
     values: FloatArray
@@ -217,6 +223,9 @@ class Reading:
     orientation: Orientation | None = None
     options: Mapping[str, str | float | bool] = field(default_factory=dict)
     sha256: str = ""
+    group: str | None = None
+    phenotypes: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...] | None:

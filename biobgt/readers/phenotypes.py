@@ -23,6 +23,7 @@ from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.readers.isolate import one_refused_file
+from biobgt.readers.pairs import counted_pairs, named_pairs
 from biobgt.readers.tables import (
     UNKNOWN,
     decode,
@@ -37,7 +38,7 @@ from biobgt.readers.tables import (
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx")
 _WORDS = tomllib.loads(asset("phenotypes.toml").read_text(encoding="utf-8"))
-_ID_COLUMNS, _GROUP_COLUMNS = _WORDS["id_columns"], _WORDS["group_columns"]
+ID_COLUMNS, _GROUP_COLUMNS = _WORDS["id_columns"], _WORDS["group_columns"]
 _RENAMED: dict[str, str] = _WORDS["renamed"]
 _GROUPS = {name: group for group, names in _WORDS["groups"].items() for name in names}
 # Columns by which a table is known to be about people.
@@ -66,24 +67,35 @@ def read_phenotypes(path: str | Path, *, id_column: str | None = None) -> Phenot
     if not path.is_file():
         raise InputError(f"There is no phenotype table '{path.name}'.")
     with one_refused_file(f"The phenotype table '{path.name}'"):
-        return _as_phenotypes(meant(_read_table(path)).dropna(how="all"), path, id_column)
+        return as_phenotypes(meant(_read_table(path)).dropna(how="all"), path, id_column)
 
 
-def _as_phenotypes(raw: pd.DataFrame, path: Path, id_column: str | None) -> Phenotypes:
+def as_phenotypes(raw: pd.DataFrame, path: Path, id_column: str | None) -> Phenotypes:
+    """Translate the columns and codes of a table.
+
+    Parameters
+    ----------
+    raw : DataFrame
+        As it was read.
+    path : Path
+        Of the table, for sentences.
+    id_column : str or None
+        The column of subject ids, where it is not named as such columns are.
+    """
     if raw.empty:
         raise InputError(f"The phenotype table '{path.name}' has no rows.")
     raw.columns = pd.Index([str(column).strip().lower() for column in raw.columns])
     if raw.columns.has_duplicates:
         repeated = raw.columns[raw.columns.duplicated()][0]
         raise InputError(f"The phenotype table '{path.name}' has two columns named '{repeated}'.")
-    id_columns = [column for column in (id_column, *_ID_COLUMNS) if column is not None and column in raw.columns]
+    id_columns = [column for column in (id_column, *ID_COLUMNS) if column is not None and column in raw.columns]
     if not id_columns:
         raise InputError(
             f"The phenotype table '{path.name}' has no column of subject ids. Name one 'subject' or 'participant_id'; "
             f"it has {', '.join(map(str, raw.columns[:8]))}."
         )
     notes = [] if id_column is None else [f"Subject ids in '{path.name}' are those of its column '{id_column}'."]
-    ids = raw[id_columns].map(_as_text)
+    ids = raw[id_columns].map(as_id)
     longest = int(ids.map(len).to_numpy().max())
     current_limits().check("id_characters", longest, f"The phenotype table '{path.name}'")
     alternatives = [tuple(dict.fromkeys(name for name in row if name not in _NO_ID)) for row in ids.to_numpy()]
@@ -105,7 +117,7 @@ def _as_phenotypes(raw: pd.DataFrame, path: Path, id_column: str | None) -> Phen
     )
 
 
-def _as_text(value: object) -> str:
+def as_id(value: object) -> str:
     """Ids are text; a spreadsheet's 50952.0 is 50952."""
     text = "" if pd.isna(value) else str(value).strip()  # type: ignore[call-overload]
     return text.removesuffix(".0") if text.removesuffix(".0").isdigit() else text
@@ -125,7 +137,7 @@ def _decode_releases(raw: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     release: dict[str, Any] = next(known, {"codes": {}})
     table = raw.copy()
     for column, meanings in release["codes"].items():
-        codes = raw[column].map(_as_text) if column in raw.columns else pd.Series(dtype=str)
+        codes = raw[column].map(as_id) if column in raw.columns else pd.Series(dtype=str)
         if len(codes) and set(codes) - UNKNOWN <= set(meanings):
             table[column] = codes.map(meanings)
             if column == release["group_column"]:
@@ -137,7 +149,7 @@ def _with_group(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
     column = next((name for name in _GROUP_COLUMNS if name in table.columns), None)
     if column is None:
         return table
-    raw = table[column].map(lambda value: _as_text(value) if is_known(value) else None)
+    raw = table[column].map(lambda value: as_id(value) if is_known(value) else None)
     group = raw.map(lambda value: _GROUPS.get(value.lower(), value), na_action="ignore")
     changed = {before: after for before, after in zip(raw, group, strict=True) if is_known(before) and before != after}
     if changed:
@@ -247,16 +259,20 @@ def _without_ending(names: Iterable[str]) -> tuple[Callable[[str], str | None], 
     return form, f"without the '{ending}' at the end of their names"
 
 
-def _with_row(subject: Subject, row: "pd.Series[str]") -> Subject:
+def values_of_row(row: "pd.Series[str]") -> tuple[str | None, dict[str, Any]]:
+    """The group that a row gives, and whatever else is known in it."""
     values: dict[str, Any] = {
         str(key): value.item() if hasattr(value, "item") else value
         for key, value in row.items()
         if key not in {"subject", "group"} and is_known(value)
     }
     group = row.get("group")
-    return replace(
-        subject, group=str(group) if is_known(group) else subject.group, phenotypes={**subject.phenotypes, **values}
-    )
+    return str(group) if is_known(group) else None, values
+
+
+def _with_row(subject: Subject, row: "pd.Series[str]") -> Subject:
+    group, values = values_of_row(row)
+    return replace(subject, group=group or subject.group, phenotypes={**subject.phenotypes, **values})
 
 
 # Several phenotype tables to one: rows of other subjects below, columns of the same subjects beside.
@@ -349,9 +365,18 @@ class TableSearch:
     Tables of numbers, the most files of a cohort, are known after their first lines and not kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, of_pairs: bool = False) -> None:
         self._kept: dict[Path, bytes | None] = {}
         self._n_bytes = 0
+        self._of_pairs = of_pairs  # the user says that tables hold connections of people
+
+    def _holds_connections(self, table: pd.DataFrame) -> bool:
+        """Whether columns are pairs of regions: then it holds data, and the phenotypes in it are read with them."""
+        names = list(map(str, table.columns))
+        try:
+            return named_pairs(names) is not None or counted_pairs(names, any_name=self._of_pairs) is not None
+        except InputError:  # which is said where it is read
+            return True
 
     def holds_phenotypes(self, path: Path) -> bool:
         """Tell a phenotype table by its header and the beginning of its columns.
@@ -362,11 +387,11 @@ class TableSearch:
             table = self._beginning(path)
         except InputError:
             return True
-        if table is None:
+        if table is None or self._holds_connections(table):
             return False
         named = set(map(str, table.columns))
-        ids = named & set(_ID_COLUMNS)
-        others = [column for column in table.columns if column not in _ID_COLUMNS]
+        ids = named & set(ID_COLUMNS)
+        others = [column for column in table.columns if column not in ID_COLUMNS]
         has_words = any(_is_words(table[column]) for column in others)
         if ids:
             return has_words or bool(named & _PHENOTYPE_COLUMNS)
@@ -381,14 +406,14 @@ class TableSearch:
             return None
         try:
             table = self._beginning(path)
-            if table is None or not set(table.columns) & set(_ID_COLUMNS):  # else the rest need not be looked at
+            if table is None or not set(table.columns) & set(ID_COLUMNS):  # else the rest need not be looked at
                 table = self._beginning(path, whole=True)
         except InputError:  # a workbook that is refused where it is read
             return None
-        if table is None:
+        if table is None or self._holds_connections(table):
             return None
         named = set(map(str, table.columns))
-        if named & set(_ID_COLUMNS):
+        if named & set(ID_COLUMNS):
             return None
         persons, most = {_same_person(name) for name in subjects}, current_limits().id_characters
         for column in table.columns:
@@ -454,7 +479,7 @@ def _may_be_of_people(data: bytes) -> bool:
         return False
     separator, _ = find_separator(lines[:1])
     names, first = (split_cells(line, separator) for line in lines)
-    of_people = {name.lower() for name in names} & {*_ID_COLUMNS, *_PHENOTYPE_COLUMNS}
+    of_people = {name.lower() for name in names} & {*ID_COLUMNS, *_PHENOTYPE_COLUMNS}
     return bool(of_people) or not all(is_number(cell, ",") for cell in first)
 
 

@@ -12,7 +12,7 @@ import hashlib
 import math
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -39,8 +39,23 @@ _MISSING = ("", "nan", "na", "n/a", "-nan", "null", "none")
 _NOT_NUMBERS = [*_MISSING, *map(str.upper, _MISSING), *map(str.title, _MISSING)]
 UNKNOWN = frozenset({"", "n/a", "na", "nan", "none", "nat", "<na>", "-9999", "-999", "-9999.0"})
 # Columns that releases and programs put beside the regions: ADHD-200 Athena's first two, row numbers, clocks.
-_NOT_REGIONS = {"", "file", "sub-brick", "index", "unnamed: 0", "row"} | {
-    *("time", "time (s)", "t", "tr", "volume", "vol", "frame", "scan", "timepoint", "time point", "timepoints")
+ROW_NUMBERS = frozenset({"", "index", "unnamed: 0", "row"})
+_NOT_REGIONS = ROW_NUMBERS | {
+    *(
+        "file",
+        "sub-brick",
+        "time",
+        "time (s)",
+        "t",
+        "tr",
+        "volume",
+        "vol",
+        "frame",
+        "scan",
+        "timepoint",
+        "time point",
+        "timepoints",
+    )
 }
 # Names that only count columns, or that count time: they do not say that the columns are regions.
 _COUNTING_NAME = re.compile(
@@ -166,13 +181,18 @@ class _Layout:
         return tuple(name.lstrip("#").strip() for name in names)
 
 
-def _find_layout(text: str, *, header: Header | None = None) -> _Layout:
-    """Find out how a table is written, or say which line does not fit."""
+def _cut_lines(text: str) -> tuple[list[_NumberedLine], list[_NumberedLine]]:
+    """Cut text into comments above a table, and its lines; blank ones are left out."""
     lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line and not line.isspace()]
     if lines and re.fullmatch(r"sep=.", lines[0][1].strip(), re.IGNORECASE):
         lines = lines[1:]  # Excel's note to itself
     n_comments = next((i for i, (_, line) in enumerate(lines) if not line.lstrip().startswith("#")), len(lines))
-    comments, rows = lines[:n_comments], lines[n_comments:]
+    return lines[:n_comments], lines[n_comments:]
+
+
+def _find_layout(text: str, *, header: Header | None = None) -> _Layout:
+    """Find out how a table is written, or say which line does not fit."""
+    comments, rows = _cut_lines(text)
     if not rows:
         raise InputError("The file has comments and no rows of numbers.")
     limits = current_limits()
@@ -362,15 +382,95 @@ def _read_csv(text: str, separator: str, decimal: str, **options: Any) -> pd.Dat
 
 def _parse_line(number: int, line: str, layout: _Layout) -> list[float]:
     """Parse cell by cell what pandas cannot, such as 'nan' before a space, and name the cell that is no number."""
-    cells = split_cells(line, layout.separator)
-    for i in layout.regions:
-        if not is_number(cells[i], layout.decimal):
+    return _parse_words(number, split_cells(line, layout.separator), layout.regions, layout.decimal)
+
+
+def _parse_words(number: int, cells: list[str], columns: Sequence[int], decimal: str) -> list[float]:
+    for i in columns:
+        if not is_number(cells[i], decimal):
             raise InputError(
                 f"Line {number}, column {i + 1} holds '{cells[i][:40]}' where a number belongs. Correct it, or write "
                 "NaN where a value is missing."
             )
-    wanted = [cells[i].replace(layout.decimal, ".") for i in layout.regions]
+    wanted = [cells[i].replace(decimal, ".") for i in columns]
     return [math.nan if cell.lower() in _MISSING else float(cell) for cell in wanted]
+
+
+# Tables of people or connections: numbers in some columns, words in others.
+
+
+@dataclass(frozen=True)
+class LinesOfCells:
+    """A table whose lines are cut into cells one by one, so that they are never all there at once.
+
+    Attributes
+    ----------
+    names : list of str or None
+        Of the columns, where there is a header.
+    rows : list of (int, str)
+        Lines below it, with their numbers in the file.
+    n_columns : int
+    separator, decimal : str
+    """
+
+    names: list[str] | None
+    rows: list[_NumberedLine]
+    n_columns: int
+    separator: str
+    decimal: str
+
+    def cells(self, row: int) -> list[str]:
+        """The cells of a row, counted from 0."""
+        return split_cells(self.rows[row][1], self.separator)
+
+    def numbers(self, columns: Sequence[int]) -> FloatArray:
+        """Some columns as numbers, shape (n_rows, n_columns); NaN where there is none."""
+        current_limits().check_array((len(self.rows), len(columns)), "The table")
+        values = np.empty((len(self.rows), len(columns)))
+        for i, (number, _) in enumerate(self.rows):
+            cells = self.cells(i)
+            wanted = [cells[column] for column in columns]
+            try:
+                if "_" in "".join(wanted):  # which Python allows in numbers
+                    raise ValueError
+                values[i] = np.fromiter(map(float, wanted), np.float64, len(wanted))
+            except ValueError:
+                values[i] = _parse_words(number, cells, columns, self.decimal)
+        return values
+
+
+def begins_with(file: BinaryIO, n_lines: int) -> list[str]:
+    """The first lines of a table below its comments; none where it is no text. The file is at its beginning again."""
+    longest = current_limits().line_characters
+    lines: list[str] = []
+    while len(lines) < n_lines and (line := file.readline(longest)):
+        try:
+            text = decode(line).strip("\r\n") if not line.isspace() else ""
+        except InputError:
+            lines = []
+            break
+        if text and not text.lstrip().startswith("#") and not re.fullmatch(r"sep=.", text.strip(), re.IGNORECASE):
+            lines.append(text)
+    file.seek(0)
+    return lines
+
+
+def lines_of_cells(file: BinaryIO, *, header: Header | None = None) -> LinesOfCells:
+    """Read a table in which every line must have as many cells; ``header`` is the word on whether the first is one."""
+    _, rows = _cut_lines(_checked_text(file.read(), "timepoints"))
+    if not rows:
+        raise InputError("The file has comments and no rows of numbers.")
+    separator, decimal = find_separator([line for _, line in rows[-_LOOKED_AT:]])
+    names = None
+    if header == "yes" or (header is None and _is_header(rows, separator, decimal)):
+        names, rows = split_cells(rows[0][1], separator), rows[1:]
+    if not rows:
+        raise InputError("The file has a header and no rows of numbers.")
+    n_columns = _check_counts(rows, separator)
+    trailing = separator != " " and all(line.rstrip(" ").endswith(separator) for _, line in rows)
+    return LinesOfCells(
+        _fit_header(names, n_columns, trailing=trailing, line=rows[0][0]), rows, n_columns, separator, decimal
+    )
 
 
 # Tables of words.
@@ -420,8 +520,22 @@ def read_table_of_words(text: str, what: str) -> pd.DataFrame:
         if len(row) > len(header):
             raise InputError(f"{what} cannot be read: row {number} has {len(row)} cells and the header {len(header)}.")
         row += [""] * (len(header) - len(row))
-    table = pd.DataFrame(body, columns=header, dtype=object)
-    return table.set_axis(header, axis=1).apply(_numeric_where_possible)
+    return table_of_cells(header, body)
+
+
+def table_of_cells(names: Sequence[str], rows: list[list[str]]) -> pd.DataFrame:
+    """A table of cells as they were written; columns whose every value is a number become numeric.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the columns.
+    rows : list of list of str
+    """
+    limits = current_limits()
+    limits.check("table_cells", len(names) * len(rows), "The table")
+    table = pd.DataFrame(rows, columns=list(names), dtype=object)
+    return table.set_axis(list(names), axis=1).apply(_numeric_where_possible)
 
 
 def _numeric_where_possible(column: "pd.Series[str]") -> "pd.Series[Any]":

@@ -201,6 +201,17 @@ def save_gifti_labels(keys: Sequence[int], names: Mapping[int, str], path: Path)
     return path
 
 
+def _pairs(path: Path, rng: np.random.Generator) -> None:
+    """One row per person and one column per pair of regions, between columns of phenotypes."""
+    names = atlas().regions
+    rows, columns = np.triu_indices(N_REGIONS, 1)
+    lines = [",".join(["subject", *(f"{names[i]}__{names[j]}" for i, j in zip(rows, columns, strict=True)), "age"])]
+    for person in ("a", "b", "c"):
+        connections = np.corrcoef(series(rng).T)[rows, columns]
+        lines.append(",".join([person, *(f"{value:.3f}" for value in connections), "70"]))
+    path.write_text("\n".join(lines) + "\n")
+
+
 FORMATS: Mapping[str, Writer] = {
     "npy": lambda path, rng: np.save(path, series(rng)),
     "npz": _npz,
@@ -222,6 +233,7 @@ FORMATS: Mapping[str, Writer] = {
     "1D": _text("\t", header=False),
     "txt": _text(" ", header=False),
     "phenotypes.csv": _words,
+    "pairs.csv": _pairs,
     "atlas.csv": _atlas_table,
     "node": _node,
     "zip": _zip,
