@@ -102,7 +102,7 @@ def effects_of(
         table = pd.DataFrame(
             np.nan, index=range(len(names)), columns=["estimate", "effect", "effect_low", "effect_high"]
         )
-        table.iloc[own] = np.column_stack(_effects(design, contrast, model, residuals, norms))
+        table.iloc[own] = np.column_stack(effect_sizes(design, contrast, model, residuals, norms))
         statistic = np.full(len(names), np.nan)
         statistic[own] = model.statistics(residuals)[:, 0]
         tested = [(own, model, residuals)]
@@ -120,7 +120,7 @@ def effects_of(
         table = table.assign(statistic=statistic, p=p)
         table.insert(0, "contrast", contrast.name)
         table.insert(1, "feature", names)
-        table["effect_kind"], table["statistic_kind"] = _kind(design, contrast), "tF"[len(contrast.weights) > 1]
+        table["effect_kind"], table["statistic_kind"] = effect_kind(design, contrast), "tF"[len(contrast.weights) > 1]
         tables.append(table)
         nulls.append(largest)
     return TermEffects(
@@ -142,7 +142,9 @@ def _with_families(tables: list[pd.DataFrame], nulls: list[FloatArray]) -> list[
         largest = np.max([nulls[i] for i in places], axis=0)
         rates = discovery_rates(np.concatenate([tables[i]["p"].to_numpy() for i in places])).reshape(len(places), -1)
         for i, own in zip(places, rates, strict=True):
-            tables[i] = tables[i].assign(p_family=permutation_p(tables[i]["statistic"].to_numpy(), largest), q=own)
+            tables[i] = tables[i].assign(
+                p_family=permutation_p(tables[i]["statistic"].abs().to_numpy(), largest), q=own
+            )
     return tables
 
 
@@ -161,16 +163,28 @@ def _notes(table: pd.DataFrame, unfitted: int) -> list[str]:
 # Effect sizes.
 
 
-def _kind(design: StudyDesign, contrast: Contrast) -> str:
+def effect_kind(design: StudyDesign, contrast: Contrast) -> str:
+    """In which measure the effect of a contrast is given."""
     if len(contrast.weights) > 1:
         return ETA
     return D if contrast.levels or design.exchange.flips else R
 
 
-def _effects(
+def effect_sizes(
     design: StudyDesign, contrast: Contrast, model: LinearModel, residuals: FloatArray, norms: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Estimate, effect size, and both ends of its 95 % interval."""
+    """Estimate of a contrast in each feature, effect size, and both ends of its 95 % interval.
+
+    Parameters
+    ----------
+    design : StudyDesign
+    contrast : Contrast
+    model : LinearModel
+        Of the contrast.
+    residuals : ndarray, shape (n_features, n_rows)
+        Of unit length, see :func:`biobgt.groups.permutation.unit_residuals`.
+    norms : ndarray, shape (n_features,)
+    """
     from scipy import special, stats
 
     along = residuals @ model.tested.T
@@ -188,7 +202,7 @@ def _effects(
             high,
         )
     estimate = along[:, 0] * norms / model.length
-    if _kind(design, contrast) == D:
+    if effect_kind(design, contrast) == D:
         d, half = model.size(residuals)
         return estimate, d, d - half, d + half
     r, error = along[:, 0], 1 / math.sqrt(max(model.degrees - 1, 1))
@@ -226,7 +240,7 @@ def smallest_effect(design: StudyDesign, contrast: Contrast, *, alpha: float = A
     while stats.ncf.sf(critical, several, degrees, highest) < power:
         highest *= 2
     found = float(optimize.brentq(lambda nc: stats.ncf.sf(critical, several, degrees, nc) - power, 1e-9, highest))
-    if _kind(design, contrast) == D:
+    if effect_kind(design, contrast) == D:
         return math.sqrt(found) / model.length
     share = found / (found + several + degrees + 1)
     return share if several > 1 else math.sqrt(found / (found + degrees + 1))

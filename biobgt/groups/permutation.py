@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 
 from biobgt.base.arrays import FloatArray, discovery_rates
 from biobgt.base.errors import InputError
@@ -31,7 +31,7 @@ EFFECT_COLUMNS = ("difference", "d", "d_low", "d_high", "t", "p", "p_family", "q
 _BLOCK = 4_000_000  # numbers held at once: 32 MB
 _NOTHING = 1e-20  # a variance that is rounding
 _OWN_FREEDOM = 0.05  # of a person alone: with less, the person's variance is a guess, and all have one
-_TIE = 1e-9  # permutations that repeat the observed order must count, whatever the rounding
+TIE = 1e-9  # permutations that repeat the observed order must count, whatever the rounding
 
 
 # How residuals may be rearranged where there is no effect.
@@ -249,9 +249,9 @@ def without_means(values: FloatArray, blocks: NDArray[np.int64] | None) -> Float
     """Values, a row each, without the mean of their block of rows; as they are without blocks."""
     if blocks is None:
         return values
-    means = np.zeros((int(blocks.max()) + 1, values.shape[1]))
-    np.add.at(means, blocks, values)
-    return np.asarray(values - (means / np.bincount(blocks)[:, None])[blocks])
+    n_rows, counts = len(blocks), np.bincount(blocks)
+    average = sparse.csr_array((1 / counts[blocks], (blocks, np.arange(n_rows))), shape=(len(counts), n_rows))
+    return np.asarray(values - (average @ values)[blocks])
 
 
 def _products(
@@ -415,19 +415,19 @@ def null_counts(
     size = np.abs(observed)
     for drawn in drawn_statistics(tested, len(observed), exchange, permutations=permutations, seed=seed):
         np.abs(drawn, out=drawn)
-        drawn *= 1 + _TIE
+        drawn *= 1 + TIE
         counts += (drawn >= size[:, None]).sum(axis=1)
         largest = np.concatenate([largest, np.nanmax(drawn, axis=0)])
     return counts, largest
 
 
 def permutation_p(observed: FloatArray, largest: FloatArray) -> FloatArray:
-    """The p of statistics against one distribution, never 0: of |t| or F against the largest of all features.
+    """The p of statistics, such as |t|, against one distribution, that of the largest of all features; never 0.
 
-    >>> permutation_p(np.array([2.5, -0.5, np.nan]), np.array([1.0, 2.0, 3.0]))
+    >>> permutation_p(np.array([2.5, 0.5, np.nan]), np.array([1.0, 2.0, 3.0]))
     array([0.5, 1. , nan])
     """
-    below = np.searchsorted(np.sort(largest), np.abs(observed))
+    below = np.searchsorted(np.sort(largest), observed)
     return np.where(np.isnan(observed), np.nan, (1 + len(largest) - below) / (1 + len(largest)))
 
 
@@ -495,7 +495,7 @@ def group_effect(
     exchange = Exchange(len(patients))
     counts, largest = null_counts(tested, found["t"], exchange, permutations=permutations, seed=seed)
     found["p"][chosen] = (1 + counts[chosen]) / (1 + permutations)
-    found["p_family"] = permutation_p(found["t"], largest)
+    found["p_family"] = permutation_p(np.abs(found["t"]), largest)
     found["q"][chosen] = discovery_rates(found["p"][chosen])
     return pd.DataFrame(found)
 

@@ -4,8 +4,8 @@ The largest tenth of the permutations is fitted by its mean and variance (Winkle
 Anderson-Darling distance says that the tail is of another form, fewer are taken; where even the largest few do not fit,
 p stays the count of the permutations. A fit to the largest quarter without more gives p that are too small by orders
 of magnitude where the fitted tail ends before the true one: with 5,000 permutations of a t, half of all p of 0.0001
-come out below 0.00002. So the shape is taken two standard errors larger, and no p is below a twentieth of the smallest that
-counting can give.
+come out below 0.00002. So the shape is taken two standard errors larger, and no p is below a twentieth of the smallest
+that counting can give.
 """
 
 import numpy as np

@@ -7,6 +7,7 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
+from biobgt.base.references import cited
 from docs.tools.equations import with_mathml
 from docs.tools.gallery import PAGE, PICTURES
 from docs.tools.tables import expanded
@@ -35,8 +36,8 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Make the tables that a page asks for."""
-    return expanded(markdown)
+    """Make the tables that a page asks for, and write its citations out."""
+    return cited(expanded(markdown))
 
 
 def on_page_content(html: str, **_: Any) -> str:
