@@ -44,6 +44,7 @@ class Limits:
     cells: int = _limit(2**28, "values", "Values of one array: 2 GB as double precision.")
     voxels: int = _limit(2**31, "voxels in all volumes", "Voxels of a 4-D image, times its volumes.")
     regions: int = _limit(1_200, "regions", "Regions of an atlas. Hub measures take minutes per subject above it.")
+    connections: int = _limit(20_000_000, "connections", "Rows of a list of connections.")
     timepoints: int = _limit(100_000, "time points", "Time points of one subject.")
     subjects: int = _limit(20_000, "subjects", "Subjects of one file, and of a cohort.")
     cohort_bytes: int = _limit(8 * 2**30, "bytes of numbers", "All subjects of a cohort together, in memory.")

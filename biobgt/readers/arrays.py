@@ -23,7 +23,7 @@ from biobgt.base.errors import ChoiceNeeded, InputError, first_line
 from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
 from biobgt.readers.connections import PAIRS, kind_question
 from biobgt.readers.isolate import read_isolated
-from biobgt.readers.measurement import Reading
+from biobgt.readers.measurement import Reading, filled_triangle
 from biobgt.readers.pairs import may_be_pairs, not_pairs, readings_of_people, regions_of_pairs, settle_triangle
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ HEADER_ERRORS = (
 _MOST_DIMENSIONS = 32
 _AT_ONCE = 2**20
 _SHOWN = 20  # a hostile file may hold ten thousand variables with names of a page each
+_OFFERED = 100  # QSIRecon writes four matrices for each of a dozen atlases
+_NAMES = "_region_labels"  # behind an atlas's name, and how names of its matrices end
+_MATRIX = "_connectivity"
 _WORDS = {"c": "complex numbers", "b": "true or false", "U": "text", "S": "text", "O": "objects"}
 
 
@@ -96,8 +99,11 @@ def choose_variable(declared: Mapping[str, Declared], variable: str | None, limi
     candidates = [variable] if variable is not None else [name for name, about in declared.items() if about.is_table]
     if len(candidates) > 1:
         shapes = ", ".join(f"{name[:80]} {declared[name].size}" for name in candidates[:_SHOWN])
+        more = f" and {len(candidates) - _SHOWN} more" if len(candidates) > _SHOWN else ""
         raise ChoiceNeeded(
-            f"The file holds more than one table of numbers ({shapes}).", option="variable", choices=candidates[:_SHOWN]
+            f"The file holds more than one table of numbers ({shapes}{more}).",
+            option="variable",
+            choices=candidates[:_OFFERED],
         )
     if not candidates:
         found = ", ".join(
@@ -123,6 +129,19 @@ def choose_variable(declared: Mapping[str, Declared], variable: str | None, limi
 
 
 # NumPy's own files: an array is read only if its header declares what may be read, and the file is as long as that.
+
+
+def name_of_labels(declared: Mapping[str, Declared], chosen: str) -> str | None:
+    """The variable with the names of a matrix's regions, as QSIRecon writes it; None where there is none.
+
+    >>> about = Declared((68, 68), "f", "double")
+    >>> found = {"aal116_sift_radius2_count_connectivity": about, "aal116_region_labels": about}
+    >>> name_of_labels(found, "aal116_sift_radius2_count_connectivity")
+    'aal116_region_labels'
+    """
+    atlases = (name.removesuffix(_NAMES) for name in declared if name.endswith(_NAMES))
+    own = [atlas for atlas in atlases if atlas and chosen.startswith(f"{atlas}_") and chosen.endswith(_MATRIX)]
+    return f"{max(own, key=len)}{_NAMES}" if own else None
 
 
 @dataclass(frozen=True)
@@ -233,7 +252,11 @@ def read_foreign(path: Path, context: "ReadContext") -> list[Reading]:
     reader = "read_matlab" if matlab and b"MATLAB 7.3" not in context.file.read(128) else "read_hdf5"
     options = {"variable": context.options.variable, "matlab": matlab}
     answer, array = read_isolated(f"biobgt.readers.foreign_tables:{reader}", path, options)
-    return _cut(str(answer["variable"]), array, path, context, None)
+    readings = _cut(str(answer["variable"]), array, path, context, None)
+    names = answer.get("names")
+    if names is None or any(one.values.shape != (len(names), len(names)) for one in readings):
+        return readings
+    return [replace(one, region_names=tuple(names), row_names=tuple(names)) for one in readings]
 
 
 def _concatenated_series(
@@ -374,7 +397,10 @@ def _tell_subject_axis(array: NDArray[Any], said: SubjectAxis | None, *, n_names
 
 
 def _is_symmetric(matrix: NDArray[Any]) -> bool:
-    return matrix.shape[0] == matrix.shape[1] and bool(np.allclose(matrix, matrix.T, equal_nan=True))
+    """Whether it is a matrix of connections, of which one triangle alone may be filled."""
+    if matrix.shape[0] != matrix.shape[1]:
+        return False
+    return bool(np.allclose(matrix, matrix.T, equal_nan=True)) or bool(filled_triangle(matrix))
 
 
 def _subject_names(

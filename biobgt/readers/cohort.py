@@ -20,6 +20,7 @@ from biobgt.data.quality import atlas_doubt
 from biobgt.readers import recognise
 from biobgt.readers.connections import PAIRS
 from biobgt.readers.discover import Found, FoundFile, look_up, printable, subject_ids
+from biobgt.readers.edges import EDGES
 from biobgt.readers.formats import ReadOptions, read_file, reader_of, suffix_of
 from biobgt.readers.isolate import one_refused_file, read_until
 from biobgt.readers.measurement import FileName, Reading, interpret
@@ -30,6 +31,7 @@ from biobgt.readers.tables import each_workbook_once
 
 Progress = Callable[[int, int], None]
 _AT_A_TIME = 2
+_MIRRORED = "only triangle filled"  # among the options of a source
 
 # From files to subjects: read each file, and, once the atlas is known, decide what its numbers mean.
 
@@ -109,7 +111,7 @@ def _read_one(
     except InputError as error:
         return [_Problem(printable(file.name), printable(subject), error)]
     file_name, orientation = _file_name(file, options), options.orientation
-    content = None if options.kind == PAIRS else options.kind
+    content = None if options.kind == PAIRS or options.kind == EDGES else options.kind
     said = (
         replace(one, file_name=file_name, content=one.content or content, orientation=orientation) for one in readings
     )
@@ -163,6 +165,8 @@ def _to_subject(
     decided: dict[str, str | float | bool] = {**reading.options, ATLAS_DECIDED_BY: decided_by, "kind": measured.kind}
     if measured.orientation is not None:
         decided |= {"orientation": measured.orientation, "orientation decided by": measured.orientation_by}
+    if measured.mirrored:
+        decided[_MIRRORED] = measured.mirrored
     if order is not None:
         decided["regions reordered"] = True
     return Subject(
@@ -380,6 +384,7 @@ def _notes_on(subjects: Iterable[Subject]) -> list[str]:
     counts = {
         "Stored region × time, and turned": sum(option.get("orientation") == "region-time" for option in options),
         "Regions in another order, put right": sum(bool(option.get("regions reordered")) for option in options),
+        "Only one triangle of the matrix was filled, and was mirrored": sum(_MIRRORED in option for option in options),
     }
     return [f"{what}: {count} of {counted(len(options), 'subject')}." for what, count in counts.items() if count]
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
 from biobgt.base.limits import Limits, allow_memory, library
-from biobgt.readers.arrays import Declared, choose_variable
+from biobgt.readers.arrays import Declared, choose_variable, name_of_labels
 
 # HDF5 files, and MATLAB's 7.3, which are HDF5: the numeric datasets that a file holds itself.
 #
@@ -184,6 +184,7 @@ def read_matlab(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple
             for name, (shape, kind) in classes.items()
         }
         name = choose_variable(declared, options["variable"], limits)
+        labels = name_of_labels(declared, name)
         n_bytes = 8 * math.prod(declared[name].shape)
         advice = _WRITTEN_OUT if declared[name].type_name == "sparse" else _UNPACKED
         limits.check_growth(path.stat().st_size, n_bytes, f"The variable '{name[:80]}'", advice=advice)
@@ -191,7 +192,13 @@ def read_matlab(path: Path, options: Mapping[str, Any], limits: Limits) -> tuple
         file.seek(0)
         array = _dense(scipy.io.loadmat(file, mat_dtype=False, variable_names=[name])[name], name)
         found = Declared(array.shape, array.dtype.kind, str(array.dtype))
-    return {"variable": choose_variable({name: found}, name, limits)}, array
+        answer: dict[str, Any] = {"variable": choose_variable({name: found}, name, limits)}
+        if labels is not None and math.prod(declared[labels].shape) <= limits.regions * limits.region_characters:
+            file.seek(0)
+            written = scipy.io.loadmat(file, variable_names=[labels])[labels]
+            if written.dtype.kind == "U":
+                answer["names"] = [str(one).strip() for one in written.ravel()]
+    return answer, array
 
 
 def _dense(value: Any, name: str) -> NDArray[Any]:

@@ -24,13 +24,14 @@ from biobgt.data.edits import MISSING_RULES, RECORDING_RULES, MissingRule, Recor
 from biobgt.data.graph import KINDS, GivenKind
 from biobgt.readers.arrays import SubjectAxis, read_foreign, read_npy, read_npz
 from biobgt.readers.connections import read_people
+from biobgt.readers.edges import read_edges
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import FileName, Orientation, Reading
 from biobgt.readers.pairs import Triangle
 from biobgt.readers.recognise import folders_above
 from biobgt.readers.tables import Header, read_text
 
-Kind = Literal["series", "connectivity", "pairs"]
+Kind = Literal["series", "connectivity", "pairs", "edges"]
 Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
 LABEL_SUFFIX = ".label.gii"
 _CIFTI, _GIFTI = (".ptseries.nii", ".pconn.nii", ".dtseries.nii"), (".func.gii", ".time.gii")
@@ -128,6 +129,7 @@ class ReadOptions(Options):
             "series": "region time series",
             "connectivity": "a connectivity matrix",
             "pairs": "one row per person, one column per pair of regions",
+            "edges": "one row per connection",
         },
         title="Content",
         help="What the files contain, where they do not say.",
@@ -166,7 +168,17 @@ class ReadOptions(Options):
         help="Order in which a person's row has the pairs of regions: upper or lower triangle row by row, without or "
         "with the diagonal.",
     )
-    variable: str | None = option(None, title="Array", help="Array to read from an .npz, .mat or .h5 file.")
+    numbering: Literal["0", "1"] | None = option(
+        None,
+        shown={"0": "regions are numbered from 0", "1": "regions are numbered from 1"},
+        title="First region's number",
+        help="Number of the first region in lists of connections, where they do not say.",
+    )
+    variable: str | None = option(
+        None,
+        title="Array",
+        help="Array to read from an .npz, .mat or .h5 file, or column of weights in a list of connections.",
+    )
     pattern: str | None = option(None, title="Files", help="Which files of a folder to read, such as '*_cc200*'.")
     missing: MissingRule = option(
         "gaps",
@@ -412,6 +424,12 @@ def _label_of(file: Path, label: Path, *, n_files: int) -> Path:
     return other
 
 
+def _read_text(path: Path, context: ReadContext) -> list[Reading]:
+    """People and pairs of regions, or a list of connections, where a table is either; else one subject."""
+    several = read_people(context, path) or read_edges(context, path)
+    return several or [read_text(context.file, header=context.options.header)]
+
+
 _HDF5, _GZIP, _ZIP = b"\x89HDF", b"\x1f\x8b", b"PK\x03\x04"
 _ONE_IMAGE: Mapping[str, Any] = {"apart": True, "alone": True, "limit": "image_file_bytes"}
 
@@ -421,7 +439,7 @@ READERS: Registry[Reader] = Registry(
         "text",
         "a text table",
         (".1d", ".csv", ".tsv", ".txt"),
-        lambda path, context: read_people(context, path) or [read_text(context.file, header=context.options.header)],
+        _read_text,
         limit="text_bytes",
     ),
     Reader("npy", "a NumPy array", (".npy",), read_npy, begins=(b"\x93NUMPY",)),

@@ -296,6 +296,7 @@ class _Measurement:
     """What a reading means: checked series (time, region) or a checked connectivity matrix.
 
     ``orientation`` is how the file had the series, and ``orientation_by`` what decided it; empty for a matrix.
+    ``mirrored`` is the triangle of a matrix that alone was filled, and was mirrored.
     """
 
     kind: Content
@@ -303,6 +304,7 @@ class _Measurement:
     missing_regions: tuple[int, ...] = ()
     orientation: Orientation | None = None
     orientation_by: str = ""
+    mirrored: str = ""
 
     def in_order(self, order: Sequence[int]) -> "_Measurement":
         """The same with its regions in an order, each given by where it stood."""
@@ -328,6 +330,8 @@ def _tell_content(values: FloatArray) -> Content:
     scale = np.nanmax(np.abs(off_diagonal), initial=0)
     if np.allclose(off_diagonal, off_diagonal.T, rtol=0, atol=1e-6 * scale, equal_nan=True):
         return "connectivity"
+    if filled_triangle(values):
+        return "connectivity"
     diagonal = np.diag(values)[np.isfinite(np.diag(values))]
     if diagonal.size == 0 or np.ptp(diagonal) <= 1e-6 * np.abs(diagonal).max():
         return "connectivity"  # a constant diagonal is no time series; the check then says what is asymmetric
@@ -337,6 +341,17 @@ def _tell_content(values: FloatArray) -> Content:
         option="kind",
         choices=("series", "connectivity"),
     )
+
+
+def filled_triangle(matrix: FloatArray) -> str:
+    """Which triangle of a square matrix alone holds values, as MRtrix writes them; empty where both do, or none.
+
+    >>> filled_triangle(np.array([[0, 5, 7], [0, 0, 3], [0, 0, 0]]))
+    'upper'
+    """
+    known = np.nan_to_num(matrix)
+    above, below = np.triu(known, 1).any(), np.tril(known, -1).any()
+    return "" if above == below else "upper" if above else "lower"
 
 
 def _orientation_by_size(reading: Reading, n_regions: int | None) -> tuple[Orientation, str]:
@@ -385,6 +400,10 @@ def _as_connectivity(values: FloatArray, n_regions: int | None) -> _Measurement:
         )
     if n_regions is not None and len(values) != n_regions:
         raise _wrong_atlas(f"{len(values)} regions", n_regions)
+    mirrored = filled_triangle(values)
+    if mirrored:  # the other one is zero, or NaN
+        one = np.triu(values, 1) if mirrored == "upper" else np.tril(values, -1)
+        values = one + one.T + np.diag(np.diag(values))
     matrix = values.copy()
     np.fill_diagonal(matrix, np.where(np.isfinite(np.diag(values)), np.diag(values), 0))
     off_diagonal_missing = np.isnan(values) | np.eye(len(values), dtype=bool)
@@ -394,7 +413,7 @@ def _as_connectivity(values: FloatArray, n_regions: int | None) -> _Measurement:
     matrix = check_connectivity(matrix)
     if not (matrix - np.diag(np.diag(matrix))).any():
         raise InputError("The matrix has no connection: every value off the diagonal is zero.")
-    return _Measurement("connectivity", matrix, tuple(np.flatnonzero(missing).tolist()))
+    return _Measurement("connectivity", matrix, tuple(np.flatnonzero(missing).tolist()), mirrored=mirrored)
 
 
 def _wrong_atlas(found: str, n_regions: int) -> InputError:

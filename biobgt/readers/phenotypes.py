@@ -22,6 +22,7 @@ from biobgt.base.files import asset, meant
 from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
 from biobgt.data.cohort import Cohort, Subject
+from biobgt.readers.edges import names_edges
 from biobgt.readers.isolate import one_refused_file
 from biobgt.readers.pairs import counted_pairs, named_pairs
 from biobgt.readers.tables import (
@@ -374,7 +375,8 @@ class TableSearch:
         """Whether columns are pairs of regions: then it holds data, and the phenotypes in it are read with them."""
         names = list(map(str, table.columns))
         try:
-            return named_pairs(names) is not None or counted_pairs(names, any_name=self._of_pairs) is not None
+            counting = counted_pairs(names, any_name=self._of_pairs)
+            return counting is not None or names_edges(names) is not None or named_pairs(names) is not None
         except InputError:  # which is said where it is read
             return True
 

@@ -36,7 +36,7 @@ _NumberedLine = tuple[int, str]
 # What `biobgt demo` writes above the numbers, so that a drawn subject stays marked wherever it is read again.
 SIMULATED_MARK = "# simulated:"
 _MISSING = ("", "nan", "na", "n/a", "-nan", "null", "none")
-_NOT_NUMBERS = [*_MISSING, *map(str.upper, _MISSING), *map(str.title, _MISSING)]
+NOT_NUMBERS = [*_MISSING, *map(str.upper, _MISSING), *map(str.title, _MISSING)]
 UNKNOWN = frozenset({"", "n/a", "na", "nan", "none", "nat", "<na>", "-9999", "-999", "-9999.0"})
 # Columns that releases and programs put beside the regions: ADHD-200 Athena's first two, row numbers, clocks.
 ROW_NUMBERS = frozenset({"", "index", "unnamed: 0", "row"})
@@ -89,7 +89,7 @@ def decode(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _checked_text(data: bytes, rows: str) -> str:
+def checked_text(data: bytes, rows: str) -> str:
     """Decode a table, unless it has a longer line than any table has, or far more lines than ``rows`` are read."""
     limits = current_limits()
     _check_lines(data, limits)
@@ -319,7 +319,7 @@ def read_text(file: BinaryIO, *, header: Header | None = None) -> Reading:
     """Read one subject's table of numbers; ``header`` is the user's word on whether its first line is one."""
     data = file.read()
     digest = hashlib.sha256(data).hexdigest()
-    text = _checked_text(data, "timepoints")
+    text = checked_text(data, "timepoints")
     del data
     layout = _find_layout(text, header=header)
     del text
@@ -375,7 +375,7 @@ def _read_csv(text: str, separator: str, decimal: str, **options: Any) -> pd.Dat
         header=None,
         dtype=np.float64,
         low_memory=False,  # else every column is parsed in pieces and joined
-        na_values=_NOT_NUMBERS,
+        na_values=NOT_NUMBERS,
         **options,
     )
 
@@ -457,7 +457,7 @@ def begins_with(file: BinaryIO, n_lines: int) -> list[str]:
 
 def lines_of_cells(file: BinaryIO, *, header: Header | None = None) -> LinesOfCells:
     """Read a table in which every line must have as many cells; ``header`` is the word on whether the first is one."""
-    _, rows = _cut_lines(_checked_text(file.read(), "timepoints"))
+    _, rows = _cut_lines(checked_text(file.read(), "timepoints"))
     if not rows:
         raise InputError("The file has comments and no rows of numbers.")
     separator, decimal = find_separator([line for _, line in rows[-_LOOKED_AT:]])
@@ -489,7 +489,7 @@ def read_words(source: Path | bytes, what: str) -> str:
     n_bytes = len(source) if isinstance(source, bytes) else source.stat().st_size
     current_limits().check("table_bytes", n_bytes, what)
     try:
-        return _checked_text(source if isinstance(source, bytes) else source.read_bytes(), "table_rows")
+        return checked_text(source if isinstance(source, bytes) else source.read_bytes(), "table_rows")
     except InputError as error:
         raise InputError(f"{what} cannot be read. {error}") from None
 

@@ -212,6 +212,13 @@ def _pairs(path: Path, rng: np.random.Generator) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
+def _edges(path: Path, rng: np.random.Generator) -> None:
+    """One row per connection of two subjects."""
+    names, values = atlas().regions, np.corrcoef(series(rng).T)
+    rows = [f"{who},{names[i]},{names[j]},{values[i, j]:.3f}" for who in "ab" for i in range(6) for j in range(i)]
+    path.write_text("\n".join(["subject,from,to,weight", *rows]) + "\n")
+
+
 FORMATS: Mapping[str, Writer] = {
     "npy": lambda path, rng: np.save(path, series(rng)),
     "npz": _npz,
@@ -234,6 +241,7 @@ FORMATS: Mapping[str, Writer] = {
     "txt": _text(" ", header=False),
     "phenotypes.csv": _words,
     "pairs.csv": _pairs,
+    "edges.csv": _edges,
     "atlas.csv": _atlas_table,
     "node": _node,
     "zip": _zip,
