@@ -78,6 +78,8 @@ class Subject:
         Finite and symmetric; its diagonal is as brought, or zero where that was not finite.
     missing_regions : tuple of int
         Regions (counted from 0) that were entirely missing in the file and are zero here.
+    lengths : ndarray, shape (n_regions, n_regions), or None
+        Mean length of the tracts between regions in mm, where it was given with a structural matrix.
     group : str or None
     phenotypes : mapping
         Further columns of the phenotype table (site, age, sex, ...).
@@ -93,6 +95,7 @@ class Subject:
     series: FloatArray | None = None
     connectivity: FloatArray | None = None
     missing_regions: tuple[int, ...] = ()
+    lengths: FloatArray | None = None
     group: str | None = None
     phenotypes: Mapping[str, object] = field(default_factory=dict)
     tr: float | None = None

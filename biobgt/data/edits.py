@@ -116,7 +116,8 @@ def _on_regions(cohort: Cohort, atlas: Atlas, order: list[int]) -> Cohort:
         missing = tuple(sorted(order.index(region) for region in one.missing_regions if region in order))
         series = None if one.series is None else np.ascontiguousarray(one.series[:, order])
         matrix = None if one.connectivity is None else one.connectivity[np.ix_(order, order)]
-        subjects.append(replace(one, series=series, connectivity=matrix, missing_regions=missing))
+        lengths = None if one.lengths is None else one.lengths[np.ix_(order, order)]
+        subjects.append(replace(one, series=series, connectivity=matrix, missing_regions=missing, lengths=lengths))
     return replace(cohort, atlas=atlas, subjects=tuple(subjects))
 
 
@@ -249,6 +250,7 @@ def _averaged(person: str, own: Sequence[Subject]) -> Subject:
         own[0],
         id=person,
         missing_regions=tuple(missing),
+        lengths=None,
         phenotypes=_phenotypes(own),
         tr=own[0].tr if len({subject.tr for subject in own}) == 1 else None,
         simulated=any(subject.simulated for subject in own),

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
+import numpy as np
+
 from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
 from biobgt.base.files import sha256
 from biobgt.base.limits import current_limits
@@ -157,8 +159,10 @@ def _to_subject(
             measured = interpret(reading, n_regions=atlas.n_regions)
             names = atlas.own_names(reading.names or ())
             order = recognise.region_order(names, reference, atlas)
+            lengths = reading.lengths
             if order is not None:
                 measured = measured.in_order(order)
+                lengths = None if lengths is None else lengths[np.ix_(order, order)]
     except InputError as error:
         other_atlas = atlas.n_regions not in reading.values.shape
         return _Problem(candidate.source.file, candidate.subject, error, other_atlas=other_atlas)
@@ -176,6 +180,7 @@ def _to_subject(
         missing_regions=measured.missing_regions,
         tr=reading.tr,
         source=replace(candidate.source, options=decided),
+        lengths=lengths,
         group=reading.group,
         phenotypes=reading.phenotypes,
         simulated=reading.simulated,

@@ -25,6 +25,7 @@ from biobgt.readers.formats import (
 from biobgt.readers.isolate import one_refused_file
 from biobgt.readers.phenotypes import JoinedPhenotypes, Phenotypes, TableSearch, read_phenotypes
 from biobgt.readers.recognise import is_label_table
+from biobgt.readers.tvb import is_beside_weights, is_weights
 
 # Whose file it is: subject ids from file and folder names, as BIDS, ABIDE, ADHD-200 and everyone else writes them.
 
@@ -61,7 +62,7 @@ def subject_ids(files: Sequence[FoundFile]) -> list[str]:
     files_in = Counter(file.folders for file in files)
     ids = []
     for file, stem in zip(files, stems, strict=True):
-        subject = _known_layout(file, stem)
+        subject = file.folders[-1] if file.folders and is_weights(file.path) else _known_layout(file, stem)
         if subject is None and stem in shared and file.folders:  # the folder is the subject, or goes before the name
             subject = file.folders[-1] if files_in[file.folders] == 1 else f"{file.folders[-1]}_{stem}"
         ids.append(subject or stem)
@@ -310,7 +311,7 @@ def _look_into(
         file = FoundFile(path, prefix + inside.as_posix(), folders=(name, *inside.parts[:-1]), root=folder)
         if (why := _why_not(path, folder)) is not None:
             found.refused.append(Refusal(printable(file.name), why))
-        elif path.is_dir():
+        elif path.is_dir() or is_beside_weights(path):  # which is read with the weights, or not needed
             continue
         elif suffix_of(path) == ".zip":
             archives.append(file)

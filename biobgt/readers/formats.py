@@ -30,6 +30,7 @@ from biobgt.readers.measurement import FileName, Orientation, Reading
 from biobgt.readers.pairs import Triangle
 from biobgt.readers.recognise import folders_above
 from biobgt.readers.tables import Header, read_text
+from biobgt.readers.tvb import is_weights, unpacked, with_centres
 
 Kind = Literal["series", "connectivity", "pairs", "edges"]
 Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
@@ -426,6 +427,8 @@ def _label_of(file: Path, label: Path, *, n_files: int) -> Path:
 
 def _read_text(path: Path, context: ReadContext) -> list[Reading]:
     """People and pairs of regions, or a list of connections, where a table is either; else one subject."""
+    if is_weights(path):
+        return [with_centres(read_text(unpacked(path), header="no"), path)]
     several = read_people(context, path) or read_edges(context, path)
     return several or [read_text(context.file, header=context.options.header)]
 
@@ -440,6 +443,14 @@ READERS: Registry[Reader] = Registry(
         "a text table",
         (".1d", ".csv", ".tsv", ".txt"),
         _read_text,
+        limit="text_bytes",
+    ),
+    Reader(
+        "text_bz2",
+        "a text table compressed by bzip2",
+        (".txt.bz2",),
+        lambda path, context: _read_text(path, replace(context, file=unpacked(path))),
+        begins=(b"BZh",),
         limit="text_bytes",
     ),
     Reader("npy", "a NumPy array", (".npy",), read_npy, begins=(b"\x93NUMPY",)),

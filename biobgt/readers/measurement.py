@@ -208,6 +208,10 @@ class Reading:
         What else stands there of the subject.
     notes : tuple of str
         Sentences for the user to check.
+    coordinates : ndarray, shape (n_regions, 3), or None
+        Where its regions lie, in mm, where that stands beside the numbers.
+    lengths : ndarray, shape (n_regions, n_regions), or None
+        How long tracts are, in mm, where that stands beside them.
     """
 
     values: FloatArray
@@ -226,6 +230,8 @@ class Reading:
     group: str | None = None
     phenotypes: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    coordinates: FloatArray | None = None
+    lengths: FloatArray | None = None
 
     @property
     def names(self) -> tuple[str, ...] | None:

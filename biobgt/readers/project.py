@@ -252,6 +252,7 @@ def _subject_document(subject: Subject, keep: _KeepArray, number: int) -> dict[s
         "group": subject.group,
         "kind": subject.kind,
         "array": keep(f"subject_{number:05d}", values),
+        "lengths": None if subject.lengths is None else keep(f"lengths_{number:05d}", subject.lengths),
         "missing_regions": [int(region) for region in subject.missing_regions],
         "phenotypes": {str(name): _plain_value(value) for name, value in subject.phenotypes.items()},
         "tr": None if subject.tr is None else float(subject.tr),
@@ -272,8 +273,13 @@ def _subject_from(document: Mapping[str, Any], take: _TakeArray, atlas: Atlas) -
     missing = _list_of(document, "missing_regions", int)
     if any(not 0 <= region < atlas.n_regions for region in missing):
         raise InputError(f"The project file is damaged: subject '{name}' misses a region that its atlas does not have.")
+    named = document.get("lengths")  # projects of earlier versions have none
+    lengths = None if named is None else take(_field_of(document, "lengths", str))
+    if lengths is not None and (kind == "series" or lengths.shape != values.shape or not np.isfinite(lengths).all()):
+        raise InputError(f"The project file is damaged: subject '{name}' has lengths that do not fit its matrix.")
     return Subject(
         id=name,
+        lengths=lengths,
         series=values if kind == "series" else None,
         connectivity=values if kind == "connectivity" else None,
         missing_regions=missing,

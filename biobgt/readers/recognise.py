@@ -264,12 +264,16 @@ def settle_atlas(
     own = [item for item in readings if item.region_counts == {n_regions}]
     names = next((found for item in own if (found := item.names) and len(found) == n_regions), None)
     numbered = numbered_atlas(n_regions, names=names if names is not None and len(set(names)) == len(names) else None)
+    given, no_brain = [item.coordinates for item in own if item.names == names], _NO_BRAIN
+    if given and given[0] is not None and all(one is not None and np.array_equal(one, given[0]) for one in given):
+        numbered = replace(numbered, coordinates=given[0])
+        no_brain = "Regions lie where the files say, which is taken for MNI coordinates in mm."
     if unknown:
-        return _settle_by_user(own, numbered, f"Atlas: none of the bundled ones, as you said. {_NO_BRAIN}")
+        return _settle_by_user(own, numbered, f"Atlas: none of the bundled ones, as you said. {no_brain}")
     if not _bundled_of(n_regions):
         others = ", ".join(others_of_size(n_regions))
         known = f" (parcellations of that size: {others})" if others else ""
-        return numbered, _NO_SUCH_SIZE, f"No bundled atlas has {n_regions} regions{known}. {_NO_BRAIN}"
+        return numbered, _NO_SUCH_SIZE, f"No bundled atlas has {n_regions} regions{known}. {no_brain}"
     told = [_evidence(item, n_regions) for item in own]
     by = " and ".join(dict.fromkeys(item.by for items in told for item in items))
     atlas = _agreed(own, told, n_regions)
@@ -277,7 +281,7 @@ def settle_atlas(
         same = _bundled_of(n_regions)[0]
         example = f" (such as '{names[0]}')" if by == ATLAS_BY_NAMES and names else ""
         other = (
-            f"{same.title} has {n_regions} regions too, but {by}{example} say that this is another atlas. {_NO_BRAIN} "
+            f"{same.title} has {n_regions} regions too, but {by}{example} say that this is another atlas. {no_brain} "
             f"Choose the atlas {same.name} if it is the one after all."
         )
         return numbered, by, other
@@ -544,6 +548,7 @@ def _completed(reading: Reading, names: tuple[str, ...], atlas: Atlas) -> Readin
         values=values,
         region_names=atlas.regions if by_columns else None,
         row_names=None if by_columns else atlas.regions,
+        lengths=None,
         options={**reading.options, ABSENT: ", ".join(absent)},
     )
 

@@ -1,5 +1,6 @@
 """One small valid file of every format, made here: what the fuzzer damages."""
 
+import bz2
 import io
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -219,6 +220,24 @@ def _edges(path: Path, rng: np.random.Generator) -> None:
     path.write_text("\n".join(["subject,from,to,weight", *rows]) + "\n")
 
 
+def _bz2(path: Path, rng: np.random.Generator) -> None:
+    plain = path.with_suffix("")
+    _text(" ", header=False)(plain, rng)
+    path.write_bytes(bz2.compress(plain.read_bytes()))
+    plain.unlink()
+
+
+def _tvb(path: Path, rng: np.random.Generator) -> None:
+    """Weights, centres and lengths of tracts in an archive."""
+    values = np.abs(np.corrcoef(series(rng).T))
+    centres = "\n".join(f"{name} {4 * i} 4 4" for i, name in enumerate(atlas().regions))
+    table = "\n".join(" ".join(f"{value:.4f}" for value in row) for row in values)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in {"weights": table, "tract_lengths": table, "centres": centres}.items():
+            packed = rng.random() < 0.5
+            archive.writestr(f"{name}.txt" + ".bz2" * packed, bz2.compress(text.encode()) if packed else text)
+
+
 FORMATS: Mapping[str, Writer] = {
     "npy": lambda path, rng: np.save(path, series(rng)),
     "npz": _npz,
@@ -245,6 +264,8 @@ FORMATS: Mapping[str, Writer] = {
     "atlas.csv": _atlas_table,
     "node": _node,
     "zip": _zip,
+    "tvb.zip": _tvb,
+    "txt.bz2": _bz2,
     "biobgt": _project,
     "folder": _text(",", header=False),
 }

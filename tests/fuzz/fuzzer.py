@@ -113,7 +113,16 @@ def _temporary_folder(folder: Path) -> Iterator[None]:
         tempfile.tempdir = before
 
 
-_ENDS_IN_TWO_WORDS = ("nii.gz", "ptseries.nii", "pconn.nii", "dtseries.nii", "func.gii", "time.gii", "label.gii")
+_ENDS_IN_TWO_WORDS = (
+    "txt.bz2",
+    "nii.gz",
+    "ptseries.nii",
+    "pconn.nii",
+    "dtseries.nii",
+    "func.gii",
+    "time.gii",
+    "label.gii",
+)
 
 
 def _read(name: str, folder: Path, rng: np.random.Generator) -> InputError | str | None:
@@ -139,7 +148,7 @@ def _read(name: str, folder: Path, rng: np.random.Generator) -> InputError | str
             corpus.cifti_labels(folder / "good.dlabel.nii")
             options = ReadOptions(image=ImageOptions(labels=folder / "good.dlabel.nii"))
             read_cohort(mutant, atlas=corpus.atlas(), options=options)
-        case "zip":
+        case "zip" | "tvb.zip":
             read_cohort(mutant, atlas=corpus.atlas())
         case "folder":
             mutate_folder(folder, rng)
