@@ -71,7 +71,6 @@ export function chooseBlocks(tile) {
   let from = null; // the corner where the pointer went down
   plot.addEventListener("pointerdown", (event) => {
     const map = tile.places?.square;
-    tile.dragged = false;
     if (!map || event.button || event.shiftKey) return;
     const corner = tile.places.cellAt(map, ...at(event));
     from = corner && { corner, map, x: event.clientX, y: event.clientY };
@@ -90,9 +89,7 @@ export function chooseBlocks(tile) {
   window.addEventListener("pointerup", (event) => {
     const block = corners(event);
     from = null;
-    if (!block) return;
-    tile.dragged = true;
-    screen.chooseBlock(tile, block.rows, block.columns);
+    if (block) screen.chooseBlock(tile, block.rows, block.columns);
   }, { signal, capture: true });
   let last = null; // the corner that keys move, and the one that stays
   plot.addEventListener("keydown", (event) => {

@@ -32,7 +32,6 @@ export class Tile {
     this.over.setAttribute("class", "linked-over");
     this.over.setAttribute("aria-hidden", "true");
     screen.grid.append(this.box);
-    this.dragged = false; // whether the pointer chose a block since it went down
     this.rows = ""; // the network whose rows alone a matrix shows
     this.applied = new Map(); // by what it depends on, the changes that are shown
     this.followPointer();
@@ -160,17 +159,18 @@ export class Tile {
       const found = (event?.points ?? []).map((point) => this.places.regionAt(point)).filter((region) => region >= 0);
       if (found.length) this.screen.collect(found);
     });
-    this.plot.on("plotly_click", ({ points: [point], event }) => {
-      if (this.dragged || this.inBrain) return; // plotly takes the end of a drag for a click
+    this.plot.on("plotly_click", ({ points: [point] }) => {
       const person = point.fullData.meta?.people?.[point.pointNumber];
       if (person !== undefined) this.screen.tell({ person });
-      else this.screen.pin(this.places.regionAt(point), event.shiftKey);
     });
     for (const name of ["plotly_relayouting", "plotly_relayout"])
       this.plot.on(name, () => this.light(this.screen.lit, this.screen.pinned));
   }
 
-  /** In a brain of nodes, plotly tells nothing of the region under the pointer; of a click in none. */
+  /**
+   * In a brain of nodes, plotly tells nothing of the region under the pointer. Clicks are not plotly's either: it tells
+   * of none in a brain, and now and then lost one in a matrix.
+   */
   followPointer() {
     this.plot.addEventListener("pointermove", ({ clientX, clientY, buttons }) => {
       if (!this.inBrain || this.places.picked || buttons) return;
@@ -178,12 +178,13 @@ export class Tile {
       this.screen.hover(this.places.regionUnder(clientX - left, clientY - top));
     });
     this.plot.addEventListener("pointerleave", () => { if (this.inBrain) this.screen.hover(-1); });
-    let down = null; // in a brain, where a drag turns it
-    this.plot.addEventListener("pointerdown", ({ clientX, clientY }) => { down = [clientX, clientY]; }, true);
-    this.plot.addEventListener("pointerup", ({ clientX, clientY, shiftKey }) => {
+    let down = null; // a drag turns the brain, or chooses a block
+    this.plot.addEventListener("pointerdown", ({ clientX, clientY, button }) => { down = button ? null : [clientX, clientY]; }, true);
+    window.addEventListener("pointerup", ({ clientX, clientY, shiftKey }) => { // plotly puts a cover over the window
       const still = down && Math.hypot(clientX - down[0], clientY - down[1]) < STILL;
-      if (this.inBrain && still) this.screen.pin(this.screen.hovered, shiftKey);
-    }, true);
+      down = null;
+      if (still) this.screen.pin(this.screen.hovered, shiftKey);
+    }, { signal: this.screen.ended.signal, capture: true });
   }
 
   /**

@@ -73,7 +73,7 @@ class Link:
             choices[name], found = read_value(one, text, of)
             if name == REGION and text and text not in cohort.atlas.regions:
                 choices[name] = one.default
-                problems.append(_shown_instead(name, text, "the strongest hub"))
+                problems.append(_shown_instead(name, text, ""))
             elif not found:
                 problems.append(_shown_instead(name, text, to_text(choices[name])))
         subject = self.subject or cohort.ids[0]

@@ -58,7 +58,7 @@ def people(measured: "Measured", options: _PeopleOptions) -> Drawing:
     return _strips(
         measured,
         regional_values(measured, options, options.measure)[:, region],
-        {group: found.iloc[region] for group, found in regional_effects(measured, options, options.measure).items()},
+        {pair: found.iloc[region] for pair, found in regional_effects(measured, options, options.measure).items()},
         title=f"{about.heading} of {name}",
         what=f"{about.heading}{gamma} of {name}",
         short=about.short,
@@ -85,7 +85,7 @@ def people_brain(measured: "Measured", options: BrainMeasureOptions) -> Drawing:
     return _strips(
         measured,
         values,
-        {group: found.iloc[0] for group, found in effects_against_first(measured.cohort, values[:, None]).items()},
+        {pair: found.iloc[0] for pair, found in effects_against_first(measured.cohort, values[:, None]).items()},
         title=heading,
         what=capitalised(brain_measure_title(measured, options)),
         short=heading,
@@ -100,7 +100,7 @@ def people_brain(measured: "Measured", options: BrainMeasureOptions) -> Drawing:
 def _strips(
     measured: "Measured",
     values: "NDArray[np.float64]",
-    found: Mapping[str, "pd.Series[Any]"],
+    found: Mapping[tuple[str, str], "pd.Series[Any]"],
     *,
     title: str,
     what: str,
@@ -113,7 +113,7 @@ def _strips(
 ) -> Drawing:
     """One value of every recording as a dot, a strip per group, and the subject's own in a ring."""
     cohort = measured.cohort
-    groups = list(dict.fromkeys(one.group or _NO_GROUP for one in cohort))
+    groups = [*cohort.group_sizes, *({_NO_GROUP} if any(one.group is None for one in cohort) else ())]
     rows = [
         {"subject": one.id, "group": one.group or "", **columns, column: value}
         for one, value in zip(cohort, values, strict=True)
@@ -127,8 +127,8 @@ def _strips(
     x = place + _beside(sum((one.group or _NO_GROUP) == groups[place] for one in cohort.subjects[:own]))
     marks.append(Points(x=[x], y=[values[own]], colour=CHOSEN_COLOUR, size=13, hollow=True, hover=measured.subject.id))
     effects = [
-        f"{group} − {groups[0]}: d = {signed(one.d, 2)} [{signed(one.d_low, 2)}, {signed(one.d_high, 2)}]"
-        for group, one in found.items()
+        f"{group} − {first}: d = {signed(one.d, 2)} [{signed(one.d_low, 2)}, {signed(one.d_high, 2)}]"
+        for (first, group), one in found.items()
         if np.isfinite(one.d)
     ]
     how = f"{alone}, unadjusted" if alone else "unadjusted"
@@ -160,7 +160,7 @@ def _strips(
 
 def _standing(cohort: "Cohort", values: "NDArray[np.float64]", own: int) -> str:
     """Above how many people of the first group a subject is, itself left out; empty where there is nobody else."""
-    group, person = cohort.subjects[0].group, person_of(cohort.ids[own])
+    group, person = next(iter(cohort.group_sizes), None), person_of(cohort.ids[own])
     others: dict[str, list[float]] = {}
     for one, value in zip(cohort, values, strict=True):
         if one.group == group and person_of(one.id) != person and np.isfinite(value):

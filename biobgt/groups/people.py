@@ -18,6 +18,7 @@ from biobgt.hubs.measures import COMPARED, HUB_MEASURES, NE, EntanglementOptions
 from biobgt.modules.measures import MODULE_MEASURES, N_MODULES, SEGREGATION, ModuleOptions, NamedModuleOptions, Q
 from biobgt.results.measured import Measured
 
+Effects = dict[tuple[str, str], pd.DataFrame]
 _AGREEMENTS = {f"{NE}_{key}": key for key in COMPARED if key != NE}
 BRAIN_MEASURES: Mapping[str, str] = {
     **{name: f"NE with {HUB_MEASURES[key].short}, ρ over regions" for name, key in _AGREEMENTS.items()},
@@ -108,7 +109,7 @@ def regional_values(measured: Measured, options: EntanglementOptions, measure: s
     subject=False,
     by=lambda measured, options, measure: ((options, measure, tuple((one.id, one.group) for one in measured.cohort))),
 )
-def regional_effects(measured: Measured, options: EntanglementOptions, measure: str) -> dict[str, pd.DataFrame]:
+def regional_effects(measured: Measured, options: EntanglementOptions, measure: str) -> Effects:
     """:func:`effects_against_first` of one hub measure in every region.
 
     Parameters
@@ -120,8 +121,8 @@ def regional_effects(measured: Measured, options: EntanglementOptions, measure: 
     return effects_against_first(measured.cohort, regional_values(measured, options, measure))
 
 
-def effects_against_first(cohort: Cohort, values: FloatArray) -> dict[str, pd.DataFrame]:
-    """How each further group differs from the first; nothing is tested.
+def effects_against_first(cohort: Cohort, values: FloatArray) -> Effects:
+    """How each further group differs from the first, controls where there are any; nothing is tested.
 
     Parameters
     ----------
@@ -130,19 +131,19 @@ def effects_against_first(cohort: Cohort, values: FloatArray) -> dict[str, pd.Da
 
     Returns
     -------
-    dict of str to DataFrame, n_features rows
-        The ``d`` of :func:`biobgt.groups.permutation.group_effect` with its interval, by group; recordings of one
-        person are averaged first. Groups of fewer people than can be compared are left out.
+    dict of (str, str) to DataFrame, n_features rows
+        By the first group and the other, the ``d`` of :func:`biobgt.groups.permutation.group_effect` with its interval;
+        recordings of one person are averaged first. Groups of fewer people than can be compared are left out.
     """
     owners = [person_of(one.id) for one in cohort]
     groups = pd.Series([one.group for one in cohort]).groupby(owners, sort=False).first()
     means = pd.DataFrame(values).groupby(owners, sort=False).mean()
     sizes = groups.value_counts()
-    known = [name for name in groups.dropna().unique() if sizes[name] >= FEWEST_COMPARED]
+    known = [name for name in cohort.group_sizes if sizes.get(name, 0) >= FEWEST_COMPARED]
     found = {}
     for other in known[1:]:
         chosen = groups.isin([known[0], other]).to_numpy()
         patients = (groups[chosen] == other).to_numpy()
         ones = np.ones((int(chosen.sum()), 1))
-        found[str(other)] = group_effect(means[chosen].to_numpy(), patients, ones, permutations=0, seed=0)
+        found[known[0], other] = group_effect(means[chosen].to_numpy(), patients, ones, permutations=0, seed=0)
     return found

@@ -130,7 +130,7 @@ def test_own_subjects_never_enter_the_address(asd):
         ("gamma", "nan", "0.5"),
         ("perturbation", "explode", "control"),
         ("hub_rule", "", "top"),
-        ("region", "Atlantis", "the strongest hub"),
+        ("region", "Atlantis", "none"),
         ("curve_seed", "-3", "0"),
         ("curve_seed", "123456", "0"),
         ("curve_scale", "log", "z"),

@@ -185,6 +185,12 @@ def test_the_model_is_chosen_above_the_tiles_which_says_whether_it_fits(open_app
     expect(page.locator("[data-tile=explore_group_maps]")).to_contain_text("ASD")
 
 
+def test_details_of_a_tile_open_on_its_tab(open_app: Open) -> None:
+    page = open_screen(open_app, "explore?cohort=ad&explore_curves=roles")
+    page.get_by_role("button", name="Details on the page Modules").click()
+    page.wait_for_url(lambda url: "/modules" in url and "module_tab=roles" in url)
+
+
 def test_a_cell_is_told_of_every_group_without_the_server(open_app: Open) -> None:
     page = open_app("explore?cohort=ad&explore_mode=group&model=five-groups-aal90")
     page.wait_for_function("document.querySelector('.linked')?.screen?.parts.has('explore_group_brain_region')")

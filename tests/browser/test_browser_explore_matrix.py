@@ -47,6 +47,11 @@ def test_a_dragged_block_says_its_mean_at_once_and_then_the_test_and_the_brain_d
     page.keyboard.press("Escape")
     expect(page.locator(".linked-block")).to_have_count(0)
     expect(said).not_to_contain_text("Block")
+    point_at(page, "explore_matrix")
+    expect(lit(page, "explore_matrix").first).to_be_attached()
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_url(lambda url: "region=" in url)
 
 
 def test_shift_and_arrows_choose_a_block_and_pointing_asks_nothing(open_app: Open) -> None:

@@ -10,6 +10,7 @@ from biobgt.data.atlas import BUNDLED
 from biobgt.data.cohort import Subject
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.brain import VIEWS
+from biobgt.figures.connectivity import connectivity_heatmap
 from biobgt.figures.drawing import MOST_WORDS
 from biobgt.figures.hubs import hub_brain, hub_curves, hub_scatter
 from biobgt.figures.people import people, people_brain
@@ -131,6 +132,26 @@ def test_a_person_stands_among_the_people_of_the_first_group(measured):
         n_below = sum(values[name] < values[one] for name in controls if name != one)
         n = len(controls) - bool(other)
         assert f"the ring is {one}, above {n_below} of {n} {other}NC." in people(measured.of(one), options).caption
+
+
+def test_controls_come_first_whoever_is_first_in_the_files(measured):
+    turned = replace(measured.cohort, subjects=measured.cohort.subjects[::-1])
+    options = people.takes(region=turned.atlas.regions[REGION])
+    shown = people(Measured(turned).of(measured.subject.id), options)
+    assert shown.line == people(measured, options).line
+    assert next(iter(shown.panels[0].x.names)) == "NC"
+
+
+def test_a_scale_in_powers_of_ten_says_so(measured):
+    """Weights of structural connectomes span decades; the number of a power is not the weight."""
+    weights = np.exp(np.random.default_rng(0).normal(size=(90, 90)) * 3 - 9)
+    weights = np.triu(weights, 1) + np.triu(weights, 1).T
+    person = Subject(id="s1", connectivity=weights)
+    cohort = replace(measured.cohort, subjects=(person,), given="structural")
+    contents = linked.tile_contents(connectivity_heatmap(Measured(cohort).of("s1"), connectivity_heatmap.takes()))
+    bar = contents["figure"]["layout"]["coloraxis"]["colorbar"]
+    assert "1e-6" in bar["ticktext"]
+    assert len(bar["tickvals"]) == len(bar["ticktext"])
 
 
 def test_a_cohort_of_one_and_people_without_groups_are_shown_without_a_difference(measured):

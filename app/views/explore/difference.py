@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import FEWEST_COMPARED
-from biobgt.figures.attention.tested import attention_blocks, attention_difference
+from biobgt.figures.attention.tested import attention_difference
 from biobgt.figures.group_maps import connectivity_difference, group_means
 from biobgt.figures.groups import group_difference_brain, group_differences
 from biobgt.figures.people import people
@@ -14,7 +14,7 @@ from biobgt.figures.screen import linked
 from biobgt.groups.compare import HUBS, NETWORKS, ComparisonOptions, comparable_groups
 from linked.component import Send
 from views.explore.controls import Control
-from views.explore.screen import PEOPLE, PEOPLE_TILE, Screen, Shown
+from views.explore.screen import DIFFERENCE_TABS, PEOPLE, PEOPLE_TILE, Screen, Shown
 from views.shared.widgets import input_errors_shown
 
 
@@ -27,8 +27,12 @@ class DifferenceScreen(Screen):
         },
         "explore_difference_matrix": {
             "connectivity": Shown("Connectivity", connectivity_difference, asks=("order",)),
-            "attention": Shown("Attention, in the model's groups", attention_difference, asks=("order",)),
-            "blocks": Shown("Attention between modules, in the model's groups", attention_blocks),
+            "attention": Shown(
+                "Attention, in the model's groups",
+                attention_difference,
+                asks=("order",),
+                tabs=DIFFERENCE_TABS,
+            ),
         },
         "explore_difference_curves": {
             "means": Shown("Group means", group_means, asks=("order",)),

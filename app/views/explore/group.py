@@ -16,7 +16,7 @@ from biobgt.results.measured import Measured
 from linked.component import Send
 from session.view import View, measured_model
 from views.explore.controls import Control, whose_control
-from views.explore.screen import Screen, Shown
+from views.explore.screen import DIFFERENCE_TABS, Screen, Shown
 from views.shared.widgets import measure_all
 
 MAPS, DIFFERENCES, BRAIN = "explore_group_maps", "explore_group_difference", "explore_group_brain"
@@ -27,15 +27,17 @@ class GroupScreen(Screen):
     """The linked screen of the groups that a model was trained on."""
 
     tiles: ClassVar[Mapping[str, Mapping[str, Shown]]] = {
-        MAPS: {"groups": Shown("Attention of groups", attention_maps, asks=("average",))},
-        DIFFERENCES: {"controls": Shown("Disorders minus their own controls", attention_minus_controls)},
+        MAPS: {"groups": Shown("Attention of groups", attention_maps, asks=("average",), tabs=["groups"])},
+        DIFFERENCES: {
+            "controls": Shown("Disorders minus their own controls", attention_minus_controls, tabs=DIFFERENCE_TABS)
+        },
         BRAIN: {
-            "looks": Shown("Where the region looks", region_attention, asks=("shown",)),
-            "received": Shown("Attention received", attention_in_brain, asks=("group",)),
+            "looks": Shown("Where the region looks", region_attention, asks=("shown",), tabs=["brain"]),
+            "received": Shown("Attention received", attention_in_brain, asks=("group",), tabs=["brain"]),
         },
         "explore_group_people": {
-            "people": Shown("Within / between modules, by person", attention_spread),
-            "heads": Shown("Within / between modules, by head", attention_contrast),
+            "people": Shown("Within / between modules, by person", attention_spread, tabs=["people"]),
+            "heads": Shown("Within / between modules, by head", attention_contrast, tabs=["contrast", "people"]),
         },
     }
 

@@ -19,6 +19,7 @@ from views.shared.widgets import input_errors_shown, no_models
 # The screen takes the width and the height of the window, so that nothing is scrolled.
 _WHOLE_WINDOW = """<style>
 [data-testid="stMainBlockContainer"] {padding: 2.6rem 1rem 0 1rem; max-width: none}
+body:has(.st-key-kept_copies, .st-key-link_problems) {--notices: 4rem}
 [class*="st-key-explore_"][class*="_parts"] {height: 0; overflow: hidden; position: absolute}
 :has(> .st-key-explore_work) {position: fixed; bottom: 4px; right: 16px; width: auto; max-width: 560px; z-index: 9}
 </style>"""

@@ -21,7 +21,7 @@ from biobgt.groups.people import brain_measure_title, brain_value
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
 from biobgt.results.measured import Measured
 from linked.component import Send, show_screen
-from session.view import REGION, SUBJECT, PageOptions, View, for_widget, measured_model
+from session.view import REGION, SUBJECT, ModelPageOptions, PageOptions, View, for_widget, measured_model
 from views.explore.controls import Control, mode_control, model_control
 from views.page_map import PAGES
 from views.shared.figures import add_to_export, figure_request
@@ -32,24 +32,32 @@ _BLOCK = "explore_block"  # regions of the rows and of the columns of a matrix, 
 DETAILS = "explore_details"  # under which the session keeps the page to go to in the next run
 # The page with the details behind a figure, by its family; of the others it is that of the subjects.
 _PAGES = {
-    "hubs": "hubs",
-    "modules": "modules",
-    "attention": "attention",
-    "groups": "compare",
-    "group_maps": "compare",
+    **{family: family for family in ("hubs", "modules", "attention")},
+    **dict.fromkeys(("groups", "group_maps", "people"), "compare"),
 }
+_TABS = {"hubs": "hub_tab", "modules": "module_tab", "attention": "attention_tab"}  # which part of a page is shown
 
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What a tile can show: a figure, the options that are not the user's choice there, and those to choose in it."""
+    """What a tile can show: a figure, options that are not the user's choice there, those to choose, its page's tabs.
+
+    Of several tabs the first that the page has is opened; a model of several cohorts has others than one of its own.
+    """
 
     title: str
     figure: Figure[Any]
     fixed: Mapping[str, Plain] = field(default_factory=dict)
     asks: Sequence[str] = ()
+    tabs: Sequence[str] = ()
+
+    @property
+    def page(self) -> str:
+        """The page with the details behind it."""
+        return _PAGES.get(self.figure.draw.__module__.split(".")[2], "subjects")  # behind biobgt.figures
 
 
+DIFFERENCE_TABS = ("difference", "disorders")  # of models of one cohort, and of several
 PEOPLE_TILE = {
     "region": Shown("People, in one region", people, asks=("measure",)),
     "brain": Shown("People, whole brain", people_brain, asks=("brain_measure",)),
@@ -177,7 +185,7 @@ class Screen(ABC):
         choices = list(self.tiles[name].values())
         titles = [self.measured.kind.named(one.title) for one in choices]
         head = {"choices": titles, "value": choices.index(shown)} if len(choices) > 1 else {"title": titles[0]}
-        return {**head, **self._asks(name), "details": PAGES[_page_of(shown.figure)].title}
+        return {**head, **self._asks(name), "details": PAGES[shown.page].title}
 
     def _asked(self, figure: Figure[Any], names: Sequence[str]) -> list[Control]:
         return [Control.of(self.view, figure.takes, name) for name in names]
@@ -301,18 +309,24 @@ class Screen(ABC):
         if said.get("person") in self.view.cohort.ids:
             st.session_state[SUBJECT] = said["person"]
         if (name := said.get("details")) in self.shown:
-            st.session_state[DETAILS] = _page_of(self.shown[name].figure)
+            self._go_to(self.shown[name].page, self.shown[name].tabs)
         if said.get("why"):
-            st.session_state["hub_tab"], st.session_state[DETAILS] = "region", "hubs"
+            self._go_to("hubs", ["region"])
         if (name := said.get("export")) in self.shown:
             shown = self.shown[name]
             source = self.source(shown.figure) if shown.figure.of_model else None
             options = self.people_options() if name == PEOPLE else self.options(shown)
             add_to_export(figure_request(self.view, shown.figure, options, source))
 
-
-def _page_of(figure: Figure[Any]) -> str:
-    return _PAGES.get(figure.draw.__module__.split(".")[2], "subjects")  # behind biobgt.figures
+    def _go_to(self, page: str, tabs: Sequence[str]) -> None:
+        """Go to a page in the run that follows, and there to the first of these tabs that it has."""
+        st.session_state[DETAILS] = page
+        if tabs:
+            name = _TABS[page]
+            one = {**PageOptions.declared(), **ModelPageOptions.declared()}[name]
+            behind = self.view.cohort_behind(one)
+            offered = one.offered(self.view.cohort if behind is None else behind)  # a model's has no subjects
+            st.session_state[name] = next((tab for tab in tabs if tab in offered), one.default)
 
 
 def drawn(measured: Measured, figure: Figure[Any], options: Any) -> dict[str, Any]:

@@ -40,25 +40,33 @@ class SubjectScreen(Screen):
 
     tiles: ClassVar[Mapping[str, Mapping[str, Shown]]] = {
         "explore_brain": {
-            **{key: Shown(f"Hubs by {one.short}", hub_brain, {"measure": key}) for key, one in HUB_MEASURES.items()},
-            "modules": Shown("Modules", module_brain),
+            **{
+                key: Shown(f"Hubs by {one.short}", hub_brain, {"measure": key}, tabs=["regions"])
+                for key, one in HUB_MEASURES.items()
+            },
+            "modules": Shown("Modules", module_brain, tabs=["modules"]),
         },
         "explore_matrix": {
             "connectivity": Shown("Connectivity", connectivity_heatmap, {"matrix": "connectivity"}, ("order",)),
             "graph": Shown("Brain graph", connectivity_heatmap, {"matrix": "graph"}, ("order",)),
-            "modules": Shown("Connectivity by module", module_heatmap),
-            "attention": Shown("Attention", maps.subject_attention, asks=("order",)),
+            "modules": Shown("Connectivity by module", module_heatmap, tabs=["modules"]),
+            "attention": Shown("Attention", maps.subject_attention, asks=("order",), tabs=["subject"]),
             "connectogram": Shown("Connectogram", connectogram, asks=("connections", "order")),
         },
         "explore_curves": {
-            "curves": Shown("Hub curves", hub_curves, {"region": ""}, ("order", "n_random")),
+            "curves": Shown("Hub curves", hub_curves, {"region": ""}, ("order", "n_random"), ["regions"]),
             **{
-                key: Shown(f"NE against {HUB_MEASURES[key].short}", hub_scatter, {"region": "", "measure": key})
+                key: Shown(
+                    f"NE against {HUB_MEASURES[key].short}",
+                    hub_scatter,
+                    {"region": "", "measure": key},
+                    tabs=["agreement"],
+                )
                 for key in COMPARED
                 if key != NE
             },
-            "sweep": Shown("Agreement over γ", gamma_sweep),
-            "roles": Shown("Roles in modules", role_map),
+            "sweep": Shown("Agreement over γ", gamma_sweep, tabs=["agreement"]),
+            "roles": Shown("Roles in modules", role_map, tabs=["roles"]),
         },
         PEOPLE: PEOPLE_TILE,
     }

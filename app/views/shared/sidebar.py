@@ -75,7 +75,8 @@ def show_sidebar() -> View:
     write_address(link)
     opened = st.session_state.setdefault(_LINK_OPENED, link)
     if link == opened and st.session_state[_LINK_PROBLEMS]:  # said until the view changes
-        st.warning(escape_markdown(" ".join(st.session_state[_LINK_PROBLEMS])), icon=":material/link_off:")
+        with st.container(key="link_problems"):
+            st.warning(escape_markdown(" ".join(st.session_state[_LINK_PROBLEMS])), icon=":material/link_off:")
     return view
 
 

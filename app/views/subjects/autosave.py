@@ -102,17 +102,18 @@ def _offer_copies() -> None:
         found = Copies().listed()
     if not found:
         return
-    with st.container(border=True):
-        st.markdown("**Subjects of an earlier session are kept on this machine.** Open them again?")
-        for copy in found:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.text(f"{copy.name} ({counted(copy.n_subjects, 'subject')}), {copy.written}", width="stretch")
-                opened = st.button("Open", key=f"open_copy_{copy.key}", icon=":material/restore:")
-                forget = partial(_forget, copy.key)
-                st.button("Forget", key=f"forget_copy_{copy.key}", icon=":material/delete:", on_click=forget)
-            if opened:
-                with input_errors_shown():
-                    _open(copy.key)
+    with st.container(key="kept_copies", horizontal=True, vertical_alignment="center"):
+        st.markdown("**Subjects of an earlier session are kept on this machine.**", width="content")
+        with st.popover("Open them again", icon=":material/restore:"):
+            for copy in found:
+                st.text(f"{copy.name} ({counted(copy.n_subjects, 'subject')}), {copy.written}")
+                with st.container(horizontal=True):
+                    opened = st.button("Open", key=f"open_copy_{copy.key}", icon=":material/restore:")
+                    forget = partial(_forget, copy.key)
+                    st.button("Forget", key=f"forget_copy_{copy.key}", icon=":material/delete:", on_click=forget)
+                if opened:
+                    with input_errors_shown():
+                        _open(copy.key)
         dismiss = partial(st.session_state.update, {_DISMISSED: True})
         st.button("Not now", key="dismiss_copies", type="tertiary", on_click=dismiss)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, passes
 from biobgt.base.options import Options
-from biobgt.base.wording import adjusted_for, counted, percent, signed
+from biobgt.base.wording import adjusted_for, capitalised, counted, percent, signed
 from biobgt.data.cohort import average_by_person
 from biobgt.figures import drawing as draw
 from biobgt.figures.attention import disorders
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # px around a tile, above titled panels and for a legend, of a further line of titles, and of a colour bar
 _EDGE, _ABOVE, _LINE, _BAR = 4, 18, 13, 46
+_LETTERS, _SLANT = 40, 20  # that fit below a tile in a row; longer names are slanted, or plotly turns them upright
 _MOST_ROWS = 12  # whose names have room one below the other
 _MOST_NAMED = 5  # entries of a legend that fit above a tile
 _GRID = "rgba(128, 128, 128, 0.22)"
@@ -52,9 +53,11 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
     frame["showlegend"] = layout.get("showlegend") is not False and 0 < n_named <= _MOST_NAMED
     frame["legend"] = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": letters, "title": {"text": ""}}
     if "coloraxis" in layout:
-        bar = {"orientation": "v", "x": 1, "xanchor": "left", "y": 0.5, "yanchor": "middle", "len": 1, "thickness": 8}
-        title = {"text": layout["coloraxis"]["colorbar"]["title"].get("text", ""), "side": "right", "font": letters}
-        frame["coloraxis"] = {**layout["coloraxis"], "colorbar": {**bar, "tickfont": letters, "title": title}}
+        bar = layout["coloraxis"]["colorbar"]
+        ticks = {name: one for name, one in bar.items() if name in ("tickvals", "ticktext")} | {"tickfont": letters}
+        place = {"orientation": "v", "thickness": 8, "len": 1, "x": 1, "xanchor": "left", "y": 0.5, "yanchor": "middle"}
+        title = {"text": bar["title"].get("text", ""), "side": "right", "font": letters}
+        frame["coloraxis"] = {**layout["coloraxis"], "colorbar": {**place, **ticks, "title": title}}
         margin["r"] += _BAR
         frame["showlegend"] = False
     elif frame["showlegend"]:
@@ -73,6 +76,8 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         title = {**layout[name].get("title", {}), "font": letters}
         grid = {"gridcolor": _GRID, "zerolinecolor": _GRID}  # on light pages and on dark ones
         frame[name] = grid | layout[name] | {"tickfont": letters, "title": title, "automargin": True}
+        if name.startswith("x") and sum(map(len, layout[name].get("ticktext", ()))) > _LETTERS:
+            frame[name]["tickangle"] = _SLANT
         if len(layout[name].get("categoryarray", ())) > _MOST_ROWS:
             frame[name].pop("dtick", None)  # names are left out rather than drawn over each other
     said = {"caption": drawing.line, "full": drawing.caption}
@@ -222,7 +227,7 @@ def difference_facts(measured: "Measured", options: ComparisonOptions) -> dict[s
     columns += [{"name": name, "values": _written(table[name], how)} for name, how in (("d", "+.2f"), ("q", ".2g"))]
     sizes, n_differ = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items()), int(passes(table["q"]).sum())
     verdict = (
-        f"{what}, {second} minus {first} ({sizes}{', simulated' if measured.cohort.simulated else ''}), "
+        f"{capitalised(what)}, {second} minus {first} ({sizes}{', simulated' if measured.cohort.simulated else ''}), "
         f"{adjusted_for(found.covariates)}: {counted(n_differ, 'region')} {'differs' if n_differ == 1 else 'differ'} "
         f"at a false discovery rate of {percent(FDR)}."
     )
