@@ -24,6 +24,7 @@ from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
 from biobgt.readers.connections import PAIRS, kind_question
 from biobgt.readers.isolate import read_isolated
 from biobgt.readers.measurement import Reading, filled_triangle
+from biobgt.readers.nbs import with_regions
 from biobgt.readers.pairs import may_be_pairs, not_pairs, readings_of_people, regions_of_pairs, settle_triangle
 
 if TYPE_CHECKING:
@@ -313,7 +314,7 @@ def _cut(
         raise InputError(
             f"There are {len(subjects)} subject names and {len(stack)} matrices; the two numbers must be equal."
         )
-    return [
+    readings = [
         Reading(
             values=np.asarray(values, dtype=np.float64),
             subject=subjects[i] if subjects is not None else None,
@@ -321,6 +322,7 @@ def _cut(
         )
         for i, values in enumerate(stack)
     ]
+    return with_regions(readings, path)
 
 
 def _people(

@@ -26,7 +26,7 @@ from biobgt.readers.edges import EDGES
 from biobgt.readers.formats import ReadOptions, read_file, reader_of, suffix_of
 from biobgt.readers.isolate import one_refused_file, read_until
 from biobgt.readers.measurement import FileName, Reading, interpret
-from biobgt.readers.phenotypes import match_phenotypes, read_phenotypes
+from biobgt.readers.phenotypes import Phenotypes, give_rows, match_phenotypes, read_phenotypes
 from biobgt.readers.project import PROJECT_SUFFIX, open_project
 from biobgt.readers.recognise import BY_USER, find_atlas, settle_atlas
 from biobgt.readers.tables import each_workbook_once
@@ -322,8 +322,40 @@ def read_cohort(
     if decided_by in (BY_USER, ATLAS_BY_COUNT) and (doubt := atlas_doubt(cohort)):
         cohort = cohort.noted(doubt)
     cohort = edits.apply_missing_rule(cohort, options.missing)
-    cohort = cohort if table is None else match_phenotypes(cohort, table)
+    if table is not None:
+        cohort = _with_table(cohort, table, candidates, options)
     return edits.apply_recording_rule(cohort, options.recordings, run=options.run)
+
+
+def _with_table(cohort: Cohort, table: Phenotypes, candidates: Sequence[_Candidate], options: ReadOptions) -> Cohort:
+    """Give subjects their rows of a table: by id, or, where they have none, in order, if the user says so."""
+    unnamed = len(candidates) > 1 and all(item.reading.subject is None for item in candidates)
+    of_one_file = unnamed and len({item.source.file for item in candidates}) == 1
+    if not of_one_file and table.has_ids:
+        return match_phenotypes(cohort, table)
+    n_rows, n_read = len(table.table), len(candidates)
+    rows = f"{counted(n_rows, 'row')} of the phenotype table"
+    if not of_one_file:
+        return cohort.noted(f"Not used: {rows}, which have no subject ids.")
+    if n_rows != n_read or options.rows == "apart":
+        without = f"because there are {counted(n_read, 'subject')} without ids"
+        why = "as you said" if options.rows == "apart" else without
+        ids = tuple(map(str, table.table["subject"])) if table.has_ids else ()
+        return cohort.noted(f"Not used: {rows}, {why}.", unmatched_subjects=cohort.ids, unmatched_rows=ids)
+    places = {item.subject: place for place, item in enumerate(candidates)}
+    if options.rows == "in-order":
+        return give_rows(cohort, table, [places[name] for name in cohort.ids])
+    ends = []
+    for place in (0, n_rows - 1):
+        row = table.table.iloc[place]
+        known = [f"'{row['subject']}'"] * table.has_ids + [f"of group {row['group']}"] * bool(row.get("group"))
+        ends.append(f"subject {place + 1} is {' '.join(known) or f'in row {place + 1}'}")
+    raise ChoiceNeeded(
+        f"'{candidates[0].source.file}' has {n_read} subjects without ids, and the phenotype table has as many rows. "
+        "Nothing says whether they are in the same order.",
+        option="rows",
+        choices={"in-order": ", and ".join(ends), "apart": "subjects go by number, without groups"},
+    )
 
 
 def _accepted(candidates: Sequence[_Candidate], subjects: Mapping[str, Subject]) -> list[_Candidate]:

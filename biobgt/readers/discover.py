@@ -23,7 +23,8 @@ from biobgt.readers.formats import (
     without_side,
 )
 from biobgt.readers.isolate import one_refused_file
-from biobgt.readers.phenotypes import JoinedPhenotypes, Phenotypes, TableSearch, read_phenotypes
+from biobgt.readers.nbs import is_beside_matrices
+from biobgt.readers.phenotypes import JoinedPhenotypes, Phenotypes, TableSearch, is_design, read_phenotypes
 from biobgt.readers.recognise import is_label_table
 from biobgt.readers.tvb import is_beside_weights, is_weights
 
@@ -115,6 +116,7 @@ def printable(name: str) -> str:
 
 _PHENOTYPES = re.compile(r"participants\.tsv|.*(?:phenotypic|phenotype|phenotypes).*\.(?:csv|tsv|xlsx)", re.IGNORECASE)
 # Tables that fMRIPrep, XCP-D and BIDS put beside the data and that are no subject's series.
+_DESIGN = re.compile(r"design.*\.(?:csv|tsv|txt)", re.IGNORECASE)
 _BESIDE_THE_DATA = re.compile(
     r".*(?:desc-confounds|_motion|_outliers|_qc|_coverage|_alff|_reho|stat-coverage|stat-alff|stat-reho|_design|_xfm"
     r"|_events|_scans|_sessions|dseg)[._].*|dataset_description.*|readme.*|changes.*|license.*",
@@ -197,11 +199,13 @@ def _why_not(path: Path, folder: Path) -> str | None:
 class Found:
     """Everything the user named, looked through.
 
-    ``phenotypes`` are tables of people, each with its column of subject ids where it is not named as such columns are.
+    ``phenotypes`` are tables of people, each with its column of subject ids where it is not named as such columns are;
+    ``designs`` are tables of numbers without ids, which count where there is no other table.
     """
 
     data: list[FoundFile] = field(default_factory=list)
     phenotypes: dict[FoundFile, str | None] = field(default_factory=dict)
+    designs: list[FoundFile] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unpacked: UnpackedArchives = field(default_factory=UnpackedArchives)
@@ -211,8 +215,11 @@ class Found:
         """Read the table the user named, or the ones found; a found one that cannot be used is refused, not fatal."""
         if named is not None:
             found = {file.name: (file.path, id_column) for file, id_column in self.phenotypes.items()}
+            found |= {file.name: (file.path, None) for file in self.designs}
             path, id_column = found.get(str(named), (Path(named), None))
             return read_phenotypes(path, id_column=id_column)
+        if self.designs and not self.phenotypes:
+            return self._read_design()
         joined = JoinedPhenotypes()
         contents: dict[str, str] = {}
         for file, id_column in self.phenotypes.items():
@@ -233,6 +240,17 @@ class Found:
                 )
                 raise ChoiceNeeded(question, option="phenotypes", choices=contents) from None
         return joined.result()
+
+    def _read_design(self) -> Phenotypes | None:
+        """The one design matrix that lies with the data."""
+        if len(self.designs) > 1:
+            names = [printable(file.name) for file in self.designs]
+            raise ChoiceNeeded("More than one design matrix lies with the data.", option="phenotypes", choices=names)
+        try:
+            return read_phenotypes(self.designs[0].path)
+        except InputError as error:
+            self.refused.append(Refusal(printable(self.designs[0].name), str(error)))
+            return None
 
 
 def look_up(paths: Sequence[Path], options: ReadOptions, stack: ExitStack) -> Found:
@@ -311,8 +329,10 @@ def _look_into(
         file = FoundFile(path, prefix + inside.as_posix(), folders=(name, *inside.parts[:-1]), root=folder)
         if (why := _why_not(path, folder)) is not None:
             found.refused.append(Refusal(printable(file.name), why))
-        elif path.is_dir() or is_beside_weights(path):  # which is read with the weights, or not needed
+        elif path.is_dir() or is_beside_weights(path) or is_beside_matrices(path):  # which are read with those
             continue
+        elif _DESIGN.fullmatch(path.name) and is_design(path):
+            found.designs.append(file)
         elif suffix_of(path) == ".zip":
             archives.append(file)
         elif _PHENOTYPES.fullmatch(path.name) or (

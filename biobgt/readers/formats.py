@@ -32,6 +32,7 @@ from biobgt.readers.recognise import folders_above
 from biobgt.readers.tables import Header, read_text
 from biobgt.readers.tvb import is_weights, unpacked, with_centres
 
+Rows = Literal["in-order", "apart"]
 Kind = Literal["series", "connectivity", "pairs", "edges"]
 Confounds = Literal["simple", "scrubbing", "compcor", "ica_aroma"]
 LABEL_SUFFIX = ".label.gii"
@@ -197,6 +198,13 @@ class ReadOptions(Options):
         None,
         title="Recordings to keep",
         help="Which recordings to keep, such as run-1, ses-2 or ses-2_run-1. Default: all.",
+    )
+    rows: Rows | None = option(
+        None,
+        shown={"in-order": "its rows are the subjects, in order", "apart": "its rows are not to be used"},
+        title="Rows of the table",
+        help="Whether the rows of a phenotype table or design matrix are the subjects of one file without names, in "
+        "their order.",
     )
     image: ImageOptions = field(default_factory=ImageOptions)
 

@@ -27,10 +27,12 @@ from biobgt.readers.isolate import one_refused_file
 from biobgt.readers.pairs import counted_pairs, named_pairs
 from biobgt.readers.tables import (
     UNKNOWN,
+    begins_with,
     decode,
     find_separator,
     is_known,
     is_number,
+    lines_of_cells,
     read_table_of_words,
     read_words,
     read_workbook,
@@ -51,12 +53,14 @@ _NO_ID = ("no_filename", "nan", "")
 class Phenotypes:
     """A phenotype table in our own words: columns ``subject``, ``group`` (if known) and the rest in lower case.
 
-    ``alternatives`` holds further ids of each row (ABIDE has two), ``notes`` what was decoded and how.
+    ``alternatives`` holds further ids of each row (ABIDE has two), ``notes`` what was decoded and how. Rows of a design
+    matrix have no ids (``has_ids``), and go by number.
     """
 
     table: pd.DataFrame
     alternatives: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    has_ids: bool = True
 
 
 def read_phenotypes(path: str | Path, *, id_column: str | None = None) -> Phenotypes:
@@ -68,7 +72,10 @@ def read_phenotypes(path: str | Path, *, id_column: str | None = None) -> Phenot
     if not path.is_file():
         raise InputError(f"There is no phenotype table '{path.name}'.")
     with one_refused_file(f"The phenotype table '{path.name}'"):
-        return as_phenotypes(meant(_read_table(path)).dropna(how="all"), path, id_column)
+        raw = _read_table(path)
+        if all(is_number(str(name), ".") for name in raw.columns) and is_design(path):
+            return _read_design(path)
+        return as_phenotypes(meant(raw).dropna(how="all"), path, id_column)
 
 
 def as_phenotypes(raw: pd.DataFrame, path: Path, id_column: str | None) -> Phenotypes:
@@ -116,6 +123,52 @@ def as_phenotypes(raw: pd.DataFrame, path: Path, id_column: str | None) -> Pheno
         tuple(names for names, keep in zip(alternatives, kept, strict=True) if keep),
         tuple(notes),
     )
+
+
+def is_design(path: Path) -> bool:
+    """Whether a table is a design matrix: numbers alone, without a header."""
+    if path.suffix.lower() not in (".csv", ".tsv", ".txt") or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        first = begins_with(file, 2)
+    separator, decimal = find_separator(first[-1:]) if first else (" ", ".")
+    return bool(first) and all(is_number(cell, decimal) for line in first for cell in split_cells(line, separator))
+
+
+def _read_design(path: Path) -> Phenotypes:
+    """A row per subject and no ids; a column of ones and zeros for each group makes groups."""
+    with path.open("rb") as file:
+        lines = lines_of_cells(file, header="no")
+    current_limits().check("table_cells", len(lines.rows) * lines.n_columns, f"The phenotype table '{path.name}'")
+    values = lines.numbers(range(lines.n_columns))
+    names = [f"design {i}" for i in range(1, lines.n_columns + 1)]
+    table = pd.DataFrame(values, columns=names)
+    indicators = [name for name in names if set(table[name]) == {0.0, 1.0}]
+    notes = []
+    if len(indicators) > 1 and (table[indicators].sum(axis=1) == 1).all():
+        table = table.assign(group=table[indicators].idxmax(axis=1)).drop(columns=indicators)
+        notes.append(f"Groups are named by the columns of ones in '{path.name}': {', '.join(indicators)}.")
+    rows = [str(i) for i in range(1, len(table) + 1)]
+    table.insert(0, "subject", rows)
+    return Phenotypes(table, tuple((row,) for row in rows), tuple(notes), has_ids=False)
+
+
+def give_rows(cohort: Cohort, phenotypes: Phenotypes, places: Sequence[int]) -> Cohort:
+    """Give each subject the row at its place, and its id where rows have one: the user says that they are in order.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    phenotypes : Phenotypes
+    places : sequence of int
+        The row of each subject, counted from 0.
+    """
+    rows = [phenotypes.table.iloc[place] for place in places]
+    subjects = [_with_row(subject, row) for subject, row in zip(cohort, rows, strict=True)]
+    if phenotypes.has_ids:
+        subjects = [replace(one, id=str(row["subject"])) for one, row in zip(subjects, rows, strict=True)]
+    note = f"Rows of the phenotype table were given to {counted(len(rows), 'subject')} in their order, as you said."
+    return replace(cohort, subjects=tuple(subjects), notes=(*cohort.notes, *phenotypes.notes, note))
 
 
 def as_id(value: object) -> str:
