@@ -1,5 +1,6 @@
 """The linked screen's face to Python: mounts it and its parts, and serves its scripts and the plotly package's."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,26 +16,27 @@ from starlette.routing import Route
 Send = Callable[[str, Mapping[str, Any]], None]  # a part of the screen, by its name
 
 _HERE = Path(__file__).parent
-_PATH = "linked"
 _HTML = '<div class="linked"></div>'
 _PLOTLY = "plotly.min.js"
+_SERVED = {path.name: path for path in sorted(_HERE.glob("*.js"))}
+_SERVED[_PLOTLY] = Path(str(files("plotly") / "package_data" / _PLOTLY))
+# Browsers keep scripts for as long as these do not change, and then find others at another address.
+_PATH = f"linked/{hashlib.sha256(b''.join(path.read_bytes() for path in _SERVED.values())).hexdigest()[:12]}"
 # The scripts are modules that import each other, so they come from the server; Streamlit itself takes one alone. All
 # are asked for at once, before the first has said which others it needs.
 _LOADER = f"""const at = (name) => new URL("{_PATH}/" + name, document.baseURI).href;
 const ask = (rel, name) => document.head.append(Object.assign(document.createElement("link"), {{rel, href: at(name)}}));
-for (const name of {json.dumps(sorted(path.name for path in _HERE.glob("*.js")))}) ask("modulepreload", name);
+for (const name of {json.dumps([name for name in _SERVED if name != _PLOTLY])}) ask("modulepreload", name);
 import(at("plotly.js")).then(({{ plotly }}) => plotly());
 export default async (component) => (await import(at("linked.js"))).default(component);"""
 
 
 async def _script(request: Request) -> Response:
     """A script of the screen, by its name; nothing else of the folder, and nothing beyond it."""
-    served = {path.name: path for path in _HERE.glob("*.js")}
-    served[_PLOTLY] = Path(str(files("plotly") / "package_data" / _PLOTLY))
-    path = served.get(request.path_params["name"])
+    path = _SERVED.get(request.path_params["name"])
     if path is None:
         return PlainTextResponse("There is no such script.", 404)
-    return FileResponse(path, media_type="text/javascript", headers={"cache-control": "no-cache"})
+    return FileResponse(path, media_type="text/javascript", headers={"cache-control": "max-age=31536000, immutable"})
 
 
 SCRIPTS = Route(f"/{_PATH}/{{name}}", _script)
