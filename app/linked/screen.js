@@ -66,7 +66,6 @@ export class Screen {
 
   /** Take what Python sent: the frame of the screen, a tile, or something that tiles need. */
   async receive(data) {
-    this.root.classList.remove("linked-busy");
     if (!data.part) {
       this.frame = data;
       this.pinned = data.pinned;
@@ -82,19 +81,56 @@ export class Screen {
         box.style.order = String(place);
         box.classList.toggle("linked-wide", data.wide.includes(name));
       });
+      this.root.classList.remove("linked-busy");
     } else if (data.figure || data.note) {
-      const tile = this.tile(data.part);
-      tile.latest = data;
-      await plotly();
-      if (data.figure?.layout.scene && !tile.sent) await idle(); // a brain takes longest: what else came is drawn first
-      if (tile.latest !== data) return; // another came meanwhile
-      await tile.show(data);
-      if (this.block?.tile === tile) this.block = this.blockOf(tile, this.block.rows, this.block.columns);
+      this.tile(data.part).latest = data;
     } else {
       this.parts.set(data.part, data);
     }
+    await this.showTiles();
     await this.takeSteps();
     this.light();
+  }
+
+  /** Whether what was sent under a name is of what is chosen now, and not of an earlier choice. @param {string} name */
+  isCurrent(name) {
+    const shown = Object.assign({}, ...[...this.parts.values()].map(({ versions }) => versions));
+    return shown[name] === this.frame?.versions[name];
+  }
+
+  /** What is known under a name of what is chosen now. @param {string} name */
+  part(name) {
+    return this.isCurrent(name) ? this.parts.get(name) : undefined;
+  }
+
+  /** Show the tiles that came; the old picture of any other stays, greyed. */
+  async showTiles() {
+    await plotly();
+    if (this.showing) return; // it goes on until nothing waits
+    this.showing = true;
+    for (let ready; (ready = await this.readyTiles()).length; await pause())
+      for (const tile of ready) {
+        await tile.show(tile.latest);
+        if (this.block?.tile === tile) this.block = this.blockOf(tile, this.block.rows, this.block.columns);
+      }
+    this.showing = false;
+    for (const { box, name, sent } of this.tiles.values())
+      box.classList.toggle("linked-stale", sent !== undefined && !this.isCurrent(name));
+  }
+
+  /** Tiles to be shown next: one that shows nothing yet or, once all are there, those whose picture changes together. */
+  async readyTiles() {
+    const waiting = [...this.tiles.values()].filter(({ latest, sent }) => latest !== sent
+      && (latest.figure?.data ?? []).every(({ part }) => !part || this.parts.has(part)));
+    const [first, ...others] = waiting.filter(({ sent }) => !sent).sort((one, other) => inSpace(one) - inSpace(other));
+    if (first && inSpace(first) && !others.length && !this.idled) {
+      this.idled = true;
+      await idle(); // a brain takes longest: what else comes is shown first
+      return this.readyTiles();
+    }
+    if (first) return [first];
+    const complete = this.frame?.together.every((name) => this.isCurrent(name));
+    return waiting.filter(({ name }) => complete || !this.frame?.together.includes(name));
   }
 
   /** @param {string} name */
@@ -210,7 +246,7 @@ export class Screen {
     const { lit } = this;
     if (lit !== NONE) this.steps.set("region", lit);
     cancelAnimationFrame(this.next);
-    this.next = requestAnimationFrame(() => this.takeSteps("region"));
+    this.next = requestAnimationFrame(() => this.takeSteps());
     this.litIn = performance.now() - started;
   }
 
@@ -219,9 +255,10 @@ export class Screen {
     const facts = this.shownFacts();
     const region = this.lit;
     const cell = this.cellWords();
-    const words = cell ?? (region === NONE || !facts
+    const known = facts?.columns ?? [];
+    const words = cell ?? (region === NONE
       ? [this.frame.hint]
-      : [this.frame.regions[region], ...facts.columns.map(({ name, values }) => `${name} ${values[region]}`.trim())]);
+      : [this.frame.regions[region], ...known.map(({ name, values }) => `${name} ${values[region]}`.trim())]);
     this.line.replaceChildren(...words.map((text, i) => element(i ? "span" : "strong", "", text)));
     if (this.frame.why && region !== NONE && this.hovered === NONE) this.line.append(this.why(this.frame.regions[region]));
     this.verdict.textContent = this.block ? this.blockWords() : cell ? "" : facts?.verdict ?? "";
@@ -254,27 +291,26 @@ export class Screen {
   }
 
   shownFacts() {
-    const facts = this.parts.get("facts");
-    const known = this.parts.get("facts_gamma");
-    const steps = known?.made === facts?.made ? known?.steps[this.steps.get("gamma")] : null;
-    if (!facts || !steps) return facts;
+    const facts = this.part("facts");
+    if (!facts) return facts;
     const shown = { ...facts, columns: [...facts.columns] };
-    for (const [path, value] of steps) {
+    for (const [path, value] of this.changesOf(facts)) {
       if (path[0] === "columns") shown.columns[path[1]] = value;
       else shown[path[0]] = value;
     }
     return shown;
   }
 
-  /** Show the steps of what the page holds already, of one thing or of all. */
-  async takeSteps(only) {
+  /** What the chosen steps change in a part, as it was sent; steps of an earlier one do not count. */
+  changesOf({ part, version }) {
+    const own = [...this.parts.values()].filter((one) => one.of === part && one.version === version);
+    return own.flatMap(({ by, steps }) => steps[this.steps.get(by)] ?? []);
+  }
+
+  /** Show the steps of what the page holds already. */
+  async takeSteps() {
     const started = performance.now();
-    for (const { of, by, steps, made } of this.parts.values()) {
-      const tile = this.tiles.get(of);
-      if (!tile || (only && by !== only) || made !== tile.sent?.made) continue; // of what it showed before
-      const changes = steps[this.steps.get(by)];
-      if (changes) await tile.change(by, changes);
-    }
+    for (const tile of this.tiles.values()) await tile.change();
     this.steppedIn = performance.now() - started;
   }
 
@@ -290,7 +326,7 @@ export class Screen {
     const control = this.frame.controls.find((one) => one.name === name);
     if (live) {
       this.steps.set(name, value);
-      this.takeSteps(name).then(() => this.describe());
+      this.takeSteps().then(() => this.describe());
     } else if (control?.live) {
       this.tellSoon({});
     } else {
@@ -329,6 +365,15 @@ export class Screen {
       this.pin(this.hovered, event.shiftKey);
     }
   }
+}
+
+function inSpace({ latest }) {
+  return Boolean(latest.figure?.layout.scene);
+}
+
+/** Let the browser paint what is drawn. */
+function pause() {
+  return new Promise((ready) => setTimeout(ready));
 }
 
 /** Wait until the browser has nothing else to do, but not for long. */

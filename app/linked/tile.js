@@ -1,5 +1,6 @@
 /** A tile: one figure of the library, and the marks on it that light up with a region. */
 import { chooseBlocks, onlyRows, rowsChooser } from "./block.js";
+import { FINENESS, lighten, traceOf } from "./brain.js";
 import { chooser } from "./controls.js";
 import { button, element } from "./elements.js";
 import { placesOf } from "./places.js";
@@ -33,7 +34,7 @@ export class Tile {
     this.over.setAttribute("aria-hidden", "true");
     screen.grid.append(this.box);
     this.rows = ""; // the network whose rows alone a matrix shows
-    this.applied = new Map(); // by what it depends on, the changes that are shown
+    this.applied = []; // the changes of steps that are shown
     this.followPointer();
     chooseBlocks(this);
   }
@@ -46,7 +47,6 @@ export class Tile {
   /** Show another figure, or the same with other numbers. */
   async show(data) {
     this.sent = data;
-    this.applied.clear();
     this.makeHead(data);
     if (data.note) {
       this.caption.textContent = "";
@@ -103,43 +103,36 @@ export class Tile {
     this.resize();
   }
 
-  /**
-   * Change numbers of the figure as it was sent.
-   * @param {string} by what they depend on: γ, or the region
-   * @param {[(string | number)[], any][]} changes
-   */
-  async change(by, changes) {
-    if (!this.sent?.figure || this.applied.get(by) === changes) return;
-    this.applied.set(by, changes);
-    await this.draw();
-  }
-
-  get contents() {
-    const whole = { ...this.sent };
-    for (const changes of this.applied.values())
-      for (const [path, value] of changes) put(whole, path, value);
-    return whole;
+  /** Show what the chosen steps change in the figure as it was sent. */
+  async change() {
+    if (!this.sent?.figure) return;
+    const changes = this.screen.changesOf(this.sent);
+    if (changes.length !== this.applied.length || changes.some((change, i) => change !== this.applied[i])) await this.draw();
   }
 
   async draw() {
-    const { figure, caption, full } = this.contents;
+    const whole = { ...this.sent };
+    this.applied = this.screen.changesOf(this.sent);
+    for (const [path, value] of this.applied) put(whole, path, value);
+    const { figure, caption, full } = whole;
     this.caption.textContent = caption;
     this.full.textContent = full;
     this.plot.setAttribute("role", "img");
     this.plot.setAttribute("aria-label", full);
     const told = this.screen.frame?.cells; // what a map says of a cell stands below all maps
     const data = figure.data.map((trace) => {
-      if (trace.part) return this.screen.parts.get(trace.part).trace;
+      if (trace.part) return traceOf(this.screen.parts.get(trace.part));
       return told && trace.type === "heatmap" ? { ...trace, hovertemplate: undefined, hoverinfo: "none" } : trace;
     });
     const place = { width: this.plot.clientWidth, height: this.plot.clientHeight, autosize: false };
     const framed = { ...withTitlesInLines(figure.layout, place.height), ...place, ...this.screen.theme() };
     const layout = onlyRows(framed, data, this.rows);
-    await window.Plotly.react(this.plot, data, layout, { displayModeBar: false, responsive: false });
+    await window.Plotly.react(this.plot, data, layout, { displayModeBar: false, responsive: false, ...FINENESS });
     this.resize(); // its place may have changed meanwhile
     if (!this.over.isConnected) this.plot.append(this.over);
     this.inBrain = Boolean(layout.scene);
     this.places = placesOf(this.plot);
+    if (this.inBrain && !this.places.picked) lighten(this.plot);
     this.light(this.screen.lit, this.screen.pinned);
   }
 
@@ -195,7 +188,7 @@ export class Tile {
    */
   light(lit, pinned, column = this.screen.column) {
     if (!this.places) return;
-    const connections = this.screen.parts.get("connections");
+    const connections = this.screen.part("connections");
     const marks = [];
     for (const region of new Set([...pinned, lit])) {
       if (region < 0) continue;

@@ -105,14 +105,55 @@ def test_gamma_answers_without_the_server_and_is_then_in_the_address(open_app: O
     assert page.evaluate("window.told") == 1  # once it rests, so that the address says it
 
 
+SIZES = f"JSON.stringify({SCREEN}.tiles.get('explore_brain').plot._fullData.map(one => one.marker?.size))"
+CURVES = f"JSON.stringify({SCREEN}.tiles.get('explore_curves').plot._fullData.map(one => one.y))"
+NOTE_DRAWN = f"""() => {{
+    window.drawn = [];
+    for (const tile of {SCREEN}.tiles.values()) {{
+        const {{draw}} = tile;
+        tile.draw = async () => {{
+            await draw.call(tile);
+            const late = {SCREEN}.frame.together.filter(name => !{SCREEN}.isCurrent(name));
+            window.drawn.push([tile.name, tile.caption.textContent, late.length]);
+        }};
+    }}
+}}"""
+
+
+def test_what_follows_the_threshold_comes_back_in_one_step_at_the_chosen_gamma(open_app: Open) -> None:
+    page = open_screen(open_app)
+    page.get_by_role("slider", name="γ").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(lambda url: "gamma=0.6" in url)
+    wait_until_idle(page)
+    before = page.evaluate(f"[{SIZES}, {CURVES}]")
+    page.evaluate(NOTE_DRAWN)
+    page.locator(".linked-control").filter(has_text="kept").get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".linked-busy, .linked-stale").first).to_be_attached()
+    expect(page.locator(".linked-busy, .linked-stale")).to_have_count(0, timeout=60_000)
+    wait_until_idle(page)
+    page.wait_for_function(f"{SCREEN}.parts.get('facts_gamma').version === {SCREEN}.frame.versions.facts")
+    drawn = page.evaluate("window.drawn")
+    assert sorted(name for name, _, _ in drawn) == ["explore_brain", "explore_curves"]
+    assert all(late == 0 for _, _, late in drawn)
+    assert all("γ = 0.6/" in caption for name, caption, _ in drawn if name == "explore_brain")
+    after = page.evaluate(f"[{SIZES}, {CURVES}]")
+    assert all(one != other for one, other in zip(before, after, strict=True))
+    fresh = open_screen(open_app, page.url.rsplit("/", 1)[1])
+    assert fresh.evaluate(f"[{SIZES}, {CURVES}]") == after
+
+
 def test_what_gamma_changes_in_a_figure_is_not_applied_to_another_in_its_tile(open_app: Open) -> None:
-    page = open_screen(open_app, "explore?cohort=ad&gamma=2")
+    page = open_screen(open_app, "explore?cohort=ad")
     tile = f"{SCREEN}.tiles.get('explore_brain')"
-    assert page.evaluate(f"{tile}.applied.size") == 1
+    page.get_by_role("slider", name="γ").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"{tile}.applied.length > 0")
     page.locator("[data-tile=explore_brain]").get_by_label("What this tile shows").select_option("Hubs by FC strength")
     page.wait_for_function(f"{tile}.sent.full.includes('FC strength')")
     wait_until_idle(page)
-    assert page.evaluate(f"{tile}.applied.size") == 0
+    assert page.evaluate(f"{tile}.applied.length") == 0
 
 
 def test_keys_move_pin_and_let_go(open_app: Open) -> None:

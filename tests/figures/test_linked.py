@@ -16,6 +16,7 @@ from biobgt.figures.hubs import hub_brain, hub_curves, hub_scatter
 from biobgt.figures.people import people, people_brain
 from biobgt.figures.register import all_figures
 from biobgt.figures.screen import linked
+from biobgt.figures.screen.pen import draw_on_screen, packed
 from biobgt.groups.compare import HUBS, ComparisonOptions
 from biobgt.groups.features import compare_measured
 from biobgt.groups.people import regional_values
@@ -61,6 +62,13 @@ def test_a_step_makes_of_a_tile_what_the_figure_draws_there(measured, figure, op
         assert changed(tile, changes) == whole
         assert bool(changes) == (getattr(options, name) != step)
         assert not any("mesh3d" in str(value)[:400] for _, value in changes), "the cortex is not sent again"
+
+
+def test_the_cortex_around_nodes_is_sent_apart_from_the_tile(measured):
+    tile = linked.tile_contents(hub_brain(measured, hub_brain.takes()))
+    whole = packed(draw_on_screen(hub_brain(measured, hub_brain.takes())))
+    parts = [i for i, trace in enumerate(tile["figure"]["data"]) if trace == {"part": linked.CORTEX}]
+    assert [linked.cortex_part()["trace"]] == [whole["data"][i] for i in parts]
 
 
 def test_lines_on_regions_are_of_the_hub_table_at_every_gamma(measured):

@@ -80,11 +80,19 @@ class DifferenceScreen(Screen):
         self.measured_all = self.measure_regions()
         super().show()
 
+    def _options_of_facts(self) -> ComparisonOptions:
+        return self.view.options(ComparisonOptions, of=HUBS, measure=self.view.options(people.takes).measure)
+
+    def versions_of_parts(self) -> dict[str, str]:
+        """The same, and of what is said of regions."""
+        facts = self.version("difference", self.measured, self._options_of_facts())
+        return {**super().versions_of_parts(), "facts": facts}
+
     def send_rest(self, send: Send) -> None:
         """Send what is known of regions, and people."""
         with suppress(InputError):  # the tiles say it
             self._check()
-            options = self.view.options(ComparisonOptions, of=HUBS, measure=self.view.options(people.takes).measure)
-            send("facts", self.kept("difference", self.measured, linked.difference_facts, options))
+            send("facts", self.kept("difference", self.measured, linked.difference_facts, self._options_of_facts()))
+            self.send_shown(send, "facts")
         with input_errors_shown():
             self.send_people(send)

@@ -87,7 +87,7 @@ class GroupScreen(Screen):
         cells = self.cells()
         send("cells", {"beside": {MAPS: cells["groups"], DIFFERENCES: cells["differences"]}, "steps": []})
         shown = self.shown[BRAIN]
-        if shown.figure is region_attention and self.model.atlas.coordinates is not None:
+        if shown.figure is region_attention and BRAIN in self.drawn:
             self.send_steps(send, BRAIN, self.options(shown), "region", self.regions)
 
 

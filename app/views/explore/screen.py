@@ -1,8 +1,10 @@
 """The linked screen of a view: what all its modes share, from the frame around the tiles to what was chosen on it."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, ClassVar
 
 import streamlit as st
@@ -84,7 +86,8 @@ class Screen(ABC):
             name: choices[getattr(chosen, name)] if len(choices) > 1 else next(iter(choices.values()))
             for name, choices in self.tiles.items()
         }
-        self.drawn: list[str] = []  # the tiles that show their figure, and no note
+        self.together = [name for name in self.tiles if name != PEOPLE]  # the tiles that change in one step
+        self.drawn: dict[str, dict[str, Any]] = {}  # what is sent of the tiles that show their figure, and no note
         self.heads = [mode_control(view), model_control(view)]
         self.controls = self.own_controls()
         self.asked = {
@@ -146,6 +149,7 @@ class Screen(ABC):
 
     def show(self) -> None:
         """Show tiles first, and then what they need to follow γ and the cursor."""
+        self.versions = self.versions_of_parts()
         region = st.session_state.get(REGION, "")
         frame = {
             "tiles": list(self.tiles),
@@ -153,6 +157,8 @@ class Screen(ABC):
             "pinned": [self.regions.index(region)] if region in self.regions else [],
             "heads": [control.contents for control in self.heads],
             "controls": [control.contents for control in self.controls],
+            "together": self.together,
+            "versions": self.versions,
             "steps": {},
             "wide": [],
             "cells": False,
@@ -161,19 +167,40 @@ class Screen(ABC):
             **self.about(),
         }
         with show_screen(self.name, frame, on_said_change=self.hear) as send:
-            for name in (one for one in self.tiles if one != PEOPLE):
-                tile = self._tile(self.shown[name])
-                self.drawn += [name] if "figure" in tile else []
-                send(name, {**self._head(name), **tile})
+            for name in self.together:
+                send(name, {**self._head(name), **self._tile(name)})
+            self.send_shown(send, *self.together)
+            if any("part" in trace for tile in self.drawn.values() for trace in tile["figure"]["data"]):
+                send(linked.CORTEX, linked.cortex_part())
             self._send_block(send)
             self.send_rest(send)
+
+    def versions_of_parts(self) -> dict[str, str]:
+        """A name for what each part shows in this run, by which the browser knows what is of an earlier choice.
+
+        A part with the same numbers as before is not sent again, so that the names are sent apart from them.
+        """
+        versions = {}
+        for name, shown in self.shown.items():
+            try:
+                options = self.drawn_people_options() if name == PEOPLE else self.drawn_options(shown)
+                versions[name] = self.version("tile", self.source(shown.figure), shown.figure, options)
+            except InputError as error:
+                versions[name] = str(error)
+        return versions
+
+    def send_shown(self, send: Send, *parts: str) -> None:
+        """Say that parts are of this run, once they are sent."""
+        send(f"shown_{parts[0]}", {"versions": {part: self.versions[part] for part in parts}})
 
     def _send_block(self, send: Send) -> None:
         """Send how the two groups of the cohort differ in the block of the matrix that was chosen."""
         chosen = st.session_state.get(_BLOCK)
+        if not chosen:
+            return
         options = self.view.options(ComparisonOptions)
         several = len(comparable_groups(self.view.cohort)) > 1 and options.first != options.second
-        if not chosen or not several or self.regions != self.view.atlas.regions:
+        if not several or self.regions != self.view.atlas.regions:
             return
         rows, columns = (tuple(map(int, chosen[side])) for side in ("rows", "columns"))
         if rows and columns and set(rows + columns) <= set(range(len(self.regions))):
@@ -206,21 +233,23 @@ class Screen(ABC):
             Gets the source and what follows.
         *about : hashable
         """
-        return source.keep(Key(f"explore_{name}", (self._whose(source), about), most=64), lambda: make(source, *about))
+        return source.keep(self._key(name, source, *about), lambda: make(source, *about))
 
-    def _whose(self, source: Measured) -> tuple[Any, ...]:
-        return (self.view.subject.id, self.view.settings, self.view.loaded.people) if source.one else ()
-
-    def made(self, source: Measured, *about: Any) -> dict[str, str]:
-        """By what the browser tells whether steps belong to what it shows: another subject's would be wrong numbers.
+    def version(self, name: str, source: Measured, *about: Any) -> str:
+        """A name for what is kept so, of this cohort and this model.
 
         Parameters
         ----------
+        name : str
         source : Measured
         *about : hashable
-            What is shown, and with which options.
         """
-        return {"made": f"{hash((source.cohort.name, self._whose(source), about)):x}"}
+        model = self.view.model_shown and self.view.model_shown.identity
+        return str(hash((self._key(name, source, *about), self.view.loaded.measurements_sha256, model)))
+
+    def _key(self, name: str, source: Measured, *about: Any) -> Key:
+        whose = (self.view.subject.id, self.view.settings, self.view.loaded.people) if source.one else ()
+        return Key(f"explore_{name}", (whose, about), most=64)
 
     def send_steps(self, send: Send, name: str, options: Any, by: str, steps: Sequence[Any]) -> None:
         """Send what each step of one option changes in a tile.
@@ -236,22 +265,21 @@ class Screen(ABC):
             The option.
         steps : sequence of plain values
         """
-        figure = self.shown[name].figure
-        source = self.source(figure)
-        found = self.kept("steps", source, steps_of, figure, options, by, tuple(steps))
-        send(f"{name}_{by}", {"of": name, "by": by, "steps": found, **self.made(source, figure.key, options)})
+        figure, version = self.shown[name].figure, self.drawn[name]["version"]
+        found = self.kept("steps", self.source(figure), steps_of, figure, options, by, tuple(steps))
+        send(f"{name}_{by}", {"of": name, "version": version, "by": by, "steps": found})
 
-    def _tile(self, shown: Shown) -> dict[str, Any]:
+    def _tile(self, name: str) -> dict[str, Any]:
         """A tile's figure, or why there is none."""
         try:
-            return self._drawn(shown.figure, self.drawn_options(shown))
+            return self._drawn(name, self.drawn_options(self.shown[name]))
         except InputError as error:
             return {"note": str(error)}
 
-    def _drawn(self, figure: Figure[Any], options: Any) -> dict[str, Any]:
-        source = self.source(figure)
-        tile = self.kept("tile", source, drawn, figure, options)
-        return {**tile, **self.made(source, figure.key, options)}
+    def _drawn(self, name: str, options: Any) -> dict[str, Any]:
+        figure = self.shown[name].figure
+        self.drawn[name] = self.kept("tile", self.source(figure), drawn, figure, options)
+        return self.drawn[name]
 
     def measure_regions(self) -> bool:
         """Measure all subjects in the hub measure of people, or offer to; true when all are."""
@@ -273,26 +301,29 @@ class Screen(ABC):
 
     def send_people(self, send: Send) -> None:
         """Send one dot per subject, once all of them are measured."""
-        shown, options = self.shown[PEOPLE], self.people_options()
-        if shown.figure is people:
-            what, measured_all = (
-                HUB_MEASURES[options.measure].in_words_of(self.measured.kind).heading,
-                self.measure_regions(),
-            )
-            options = replace(options, region=self.view.atlas.regions[0])  # the browser has all of them
+        options = self.drawn_people_options()
+        of_regions = self.shown[PEOPLE].figure is people
+        if of_regions:
+            what = HUB_MEASURES[options.measure].in_words_of(self.measured.kind).heading
+            measured_all = self.measure_regions()
         else:
             what = brain_measure_title(self.measured, options)
             measured_all = self._measure_all(brain_value, what, (options,))
-        if not measured_all:
-            send(PEOPLE, {**self._head(PEOPLE), "note": f"{capitalised(what)} is not measured in all subjects yet."})
-            return
-        send(PEOPLE, {**self._head(PEOPLE), **self._drawn(shown.figure, options)})
-        if shown.figure is people:
+        none = {"note": f"{capitalised(what)} is not measured in all subjects yet."}
+        send(PEOPLE, {**self._head(PEOPLE), **(self._drawn(PEOPLE, options) if measured_all else none)})
+        self.send_shown(send, PEOPLE)
+        if measured_all and of_regions:
             self.send_steps(send, PEOPLE, options, "region", self.view.atlas.regions)
 
     def people_options(self) -> Any:
         """In what people are shown."""
         return self.view.options(self.shown[PEOPLE].figure.takes)
+
+    def drawn_people_options(self) -> Any:
+        """The same as the browser first has them: of the first region, because it gets all of them."""
+        options = self.people_options()
+        first = {"region": self.view.atlas.regions[0]} if self.shown[PEOPLE].figure is people else {}
+        return replace(options, **first)
 
     def hear(self) -> None:
         """Take what the user chose on the screen; the run that follows shows it."""
@@ -330,7 +361,7 @@ class Screen(ABC):
 
 
 def drawn(measured: Measured, figure: Figure[Any], options: Any) -> dict[str, Any]:
-    """A figure as a tile.
+    """A figure as a tile, and a name for what it holds.
 
     Parameters
     ----------
@@ -338,7 +369,8 @@ def drawn(measured: Measured, figure: Figure[Any], options: Any) -> dict[str, An
     figure : Figure
     options : options of the figure
     """
-    return linked.tile_contents(figure(measured, options))
+    contents = linked.tile_contents(figure(measured, options))
+    return {**contents, "version": sha256(json.dumps(contents).encode()).hexdigest()[:12]}
 
 
 def steps_of(measured: Measured, figure: Figure[Any], options: Any, name: str, steps: tuple[Any, ...]) -> Any:

@@ -24,6 +24,8 @@ from views.explore.screen import PEOPLE, PEOPLE_TILE, Screen, Shown
 from views.page_map import PAGES
 from views.shared.widgets import has_all_hubs, input_errors_shown, measure_rest_of_hubs, wants_hubs
 
+_DRAWN_AT = "explore_drawn_at"  # under which the session keeps the γ of tiles, and of what it was
+
 
 def _follows_gamma(shown: Shown) -> bool:
     """Whether γ changes it."""
@@ -33,6 +35,15 @@ def _follows_gamma(shown: Shown) -> bool:
         and about is not None
         and (shown.figure is not hub_brain or about.depends_on_gamma)
     )
+
+
+def _gamma_of_tiles(view: View, hubs: HubOptions) -> float:
+    """The γ at which tiles are drawn, where the browser has every one: the same until something else changes."""
+    about = (view.loaded.key, view.subject.id, view.settings, replace(hubs, gamma=GAMMAS[0]))
+    before = st.session_state.get(_DRAWN_AT)
+    if before is None or before[0] != about:
+        st.session_state[_DRAWN_AT] = before = (about, hubs.gamma)
+    return float(before[1])
 
 
 class SubjectScreen(Screen):
@@ -73,9 +84,8 @@ class SubjectScreen(Screen):
 
     def __init__(self, view: View) -> None:
         self.hubs = view.options(HubOptions)
-        # Where the browser can have every γ, tiles are drawn at the same one whatever is chosen, and not sent again.
         self.live = self.hubs.gamma in GAMMAS and has_all_hubs(view)
-        self.drawn_at = HubOptions().gamma if self.live else self.hubs.gamma
+        self.drawn_at = _gamma_of_tiles(view, self.hubs) if self.live else self.hubs.gamma
         super().__init__(view)
         with self.work:
             self.wants_hubs = wants_hubs(view)
@@ -118,15 +128,24 @@ class SubjectScreen(Screen):
         return _follows_gamma(shown) and self.brain_kind(shown).get("brain", NODES) == NODES
 
     def drawn_options(self, shown: Shown) -> Any:
-        """The same as the browser first has them: at one γ."""
+        """The same as the browser first has them, at whichever γ was then chosen."""
         return self.options(shown, **({"gamma": self.drawn_at} if self._steps_here(shown) else {}))
+
+    def versions_of_parts(self) -> dict[str, str]:
+        """The same, and of what is said of regions."""
+        return {
+            **super().versions_of_parts(),
+            "connections": self.version("connections", self.measured),
+            "facts": self.version("facts", self.measured, *self._options_of_facts()),
+        }
 
     def send_rest(self, send: Send) -> None:
         """Send connections, facts and people, and what every γ changes."""
         send("connections", self.kept("connections", self.measured, linked.strongest_connections))
+        self.send_shown(send, "connections")
         if self.wants_hubs:
-            about, facts = self._facts(linked.region_facts)
-            send("facts", {**facts, **about})
+            send("facts", {**self._facts(linked.region_facts), "version": self.versions["facts"]})
+            self.send_shown(send, "facts")
         with input_errors_shown():
             self.send_people(send)
         with self.work:
@@ -135,14 +154,16 @@ class SubjectScreen(Screen):
         if self.live:
             self._send_steps(send)
 
-    def _facts(self, make: Callable[..., Any]) -> tuple[dict[str, str], Any]:
-        asked = (replace(self.hubs, gamma=self.drawn_at), self.view.options(NamedModuleOptions))
-        return self.made(self.measured, "facts", asked), self.kept(make.__name__, self.measured, make, *asked)
+    def _facts(self, make: Callable[..., Any]) -> Any:
+        return self.kept(make.__name__, self.measured, make, *self._options_of_facts())
+
+    def _options_of_facts(self) -> tuple[HubOptions, NamedModuleOptions]:
+        return replace(self.hubs, gamma=self.drawn_at), self.view.options(NamedModuleOptions)
 
     def _send_steps(self, send: Send) -> None:
         """Send what every γ changes, tile by tile."""
-        for name in self.drawn:
-            if self._steps_here(shown := self.shown[name]) and shown.figure is not gamma_sweep:
+        for name in self.together:
+            if name in self.drawn and self._steps_here(shown := self.shown[name]) and shown.figure is not gamma_sweep:
                 self.send_steps(send, name, self.drawn_options(shown), "gamma", GAMMAS)
-        about, steps = self._facts(linked.fact_steps)
-        send("facts_gamma", {"of": "facts", "by": "gamma", "steps": steps, **about})
+        steps, version = self._facts(linked.fact_steps), self.versions["facts"]
+        send("facts_gamma", {"of": "facts", "version": version, "by": "gamma", "steps": steps})

@@ -57,8 +57,7 @@ def brain_on_screen(shown: Brain, frame: Mapping[str, Any]) -> Dictionary:
     if shown.kind != NODES:
         look = {**_surface_scenes(shown), "legend": _LEGEND, "uirevision": "surface"}
         return {"data": _surface_traces(shown), "layout": {**frame, **look}}
-    cortex = _mesh(*_cortex_mesh(), lighting=_LIGHT, **_CORTEX)
-    traces = [cortex, *_edge_traces(shown), *_node_traces(shown), _side_names()]
+    traces = [cortex(), *_edge_traces(shown), *_node_traces(shown), _side_names()]
     height = frame["height"] - frame["margin"]["t"]
     eye = {axis: shown.distance * place for axis, place in _CAMERA["eye"].items()}
     names = _region_names(shown, around=_cortex_mesh()[0], height=height)
@@ -97,6 +96,11 @@ def _cortex_mesh() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
     (left, left_triangles), (right, right_triangles) = (hemisphere_mesh("pial", side) for side in HEMISPHERES)
     # 20484 vertices are counted in two bytes: half of what is usually sent.
     return np.vstack([left, right]), np.vstack([left_triangles, right_triangles + np.uint16(len(left))])
+
+
+def cortex() -> Dictionary:
+    """The trace of the translucent cortex, the same around all nodes."""
+    return _mesh(*_cortex_mesh(), lighting=_LIGHT, **_CORTEX)
 
 
 def _mesh(vertices: NDArray[np.float32], triangles: NDArray[np.uint16], **about: Any) -> Dictionary:

@@ -18,6 +18,7 @@ from biobgt.data.cohort import average_by_person
 from biobgt.figures import drawing as draw
 from biobgt.figures.attention import disorders
 from biobgt.figures.register import Figure
+from biobgt.figures.screen.brain import cortex
 from biobgt.figures.screen.pen import Dictionary, draw_on_screen, packed
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES, NE, HubOptions
@@ -38,6 +39,7 @@ _EYE = 0.9  # how near a brain is seen
 _NODES, _CROWD = 0.75, 200  # of a brain's nodes, how large they are in a tile, and from how many on they shrink further
 Changes = list[tuple[tuple[str | int, ...], Any]]
 _PER, _UNKNOWN = 1000, -(2**15)  # numbers of cells are sent in thousandths
+CORTEX = "cortex"
 _STRONGEST = 10  # connections of a region that is lit
 _WIDTHS = (0.6, 3.0)  # px, of the weakest and the strongest connection
 
@@ -81,7 +83,18 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         if len(layout[name].get("categoryarray", ())) > _MOST_ROWS:
             frame[name].pop("dtick", None)  # names are left out rather than drawn over each other
     said = {"caption": drawing.line, "full": drawing.caption}
-    return {"figure": {"data": [_without_hover(trace) for trace in contents["data"]], "layout": frame}, **said}
+    data = [{"part": CORTEX} if _is_cortex(trace) else _without_hover(trace) for trace in contents["data"]]
+    return {"figure": {"data": data, "layout": frame}, **said}
+
+
+def _is_cortex(trace: Dictionary) -> bool:
+    """Whether it is the cortex around the nodes, which is the same in all tiles and sent once."""
+    return trace["type"] == "mesh3d" and "customdata" not in trace
+
+
+def cortex_part() -> Dictionary:
+    """The cortex around nodes, for tiles that name it as a part."""
+    return {"trace": packed(cortex())}
 
 
 def _without_hover(trace: Dictionary) -> Dictionary:
