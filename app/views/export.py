@@ -37,6 +37,7 @@ from views.shared.widgets import caption, escape_markdown, heading, input_errors
 # Under which the session keeps what is asked here; those of the look are a prefix and the name of the option.
 _LOOK, _FORMATS, _DATA = "export_", "export_formats", "export_data"
 _PANELS, _PANEL_COLUMNS, _PANEL_LETTERS = "panel_figures", "panel_columns", "panel_letters"
+_FEW = 4  # figures, which are all panels of one at first
 _PREVIEW_DPI = 150
 _WIDTH = 180  # px, of what is asked about the look
 _PX_PER_MM = 4.4  # about what a figure takes on a page that is read from usual distance
@@ -130,7 +131,8 @@ def _ask_for_panels(usable: Sequence[FigureRequest], titles: Mapping[FigureReque
         return None
     st.subheader("Several panels in one figure")
     options = PanelOptions.declared()
-    st.session_state[_PANELS] = [one for one in st.session_state.get(_PANELS, []) if one in usable]
+    few = usable if len(usable) <= _FEW else []
+    st.session_state[_PANELS] = [one for one in st.session_state.get(_PANELS, few) if one in usable]
     chosen = st.multiselect(
         "Panels",
         list(usable),
@@ -138,7 +140,8 @@ def _ask_for_panels(usable: Sequence[FigureRequest], titles: Mapping[FigureReque
         key=_PANELS,
         persist_state="session",
         placeholder=f"Choose {FEWEST_PANELS} or more of the figures below",
-        help="In the order in which they are chosen. The figure of panels is written beside the single figures.",
+        help="In the order in which they are chosen; of a few figures, all at first. The figure of panels is written "
+        "beside the single figures.",
     )
     with widgets.in_a_row():
         columns = widgets.ask_here(options["columns"], key=_PANEL_COLUMNS)

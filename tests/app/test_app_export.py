@@ -204,6 +204,7 @@ def _panels(page) -> dict[tuple[str, ...], PanelFiles]:
 def test_figures_are_the_panels_of_one(open_page):
     requests = [FigureRequest(name, DEMO, "sim-AD-001") for name in ("hub_scatter", "connectivity_distribution")]
     page = with_list(open_page(), *requests)
+    assert page.multiselect(key="panel_figures").value == requests  # a few figures are, until another choice
     page.segmented_control(key="export_formats").set_value(["svg"])
     page.segmented_control(key="panel_columns").set_value(1)
     page.multiselect(key="panel_figures").set_value(requests[::-1]).run()
