@@ -22,8 +22,8 @@ from biobgt.base.arrays import FloatArray, discovery_rates
 from biobgt.base.errors import InputError
 from biobgt.base.limits import current_limits
 from biobgt.base.options import Options, option
-from biobgt.base.wording import counted, listed
-from biobgt.groups.effects import PERMUTATIONS, effect_kind, effect_sizes
+from biobgt.base.wording import listed
+from biobgt.groups.effects import PERMUTATIONS, effect_kind, effect_sizes, notes_on_tests, tails_fitted
 from biobgt.groups.permutation import TIE, drawn_statistics, permutation_p, unit_residuals
 from biobgt.groups.study import Contrast, StudyDesign
 
@@ -65,6 +65,11 @@ class EdgeOptions(Options):
     extent_power: float = option(0.4, title="Power of extent", help="E of TFNBS.", above=0, high=5)
     height_power: float = option(3.0, title="Power of height", help="H of TFNBS.", above=0, high=10)
     step: float = option(0.1, title="Step", help="Between two thresholds of TFNBS.", low=0.01, high=1)
+    tail: bool = option(
+        False,
+        title="Fit tails",
+        help="Approximate small p of single edges by a generalised Pareto distribution, where it fits.",
+    )
     permutations: int = option(PERMUTATIONS, title="Permutations", help="Number of permutations.", low=1)
     seed: int = option(0, title="Seed", help="Of the permutations.", low=0)
 
@@ -165,13 +170,18 @@ def edge_effects(
         largest.append(heights.max(axis=0))
         largest_scores.append(drawn_scores.max(axis=0, initial=0))
     null, score_null = np.concatenate(largest), np.concatenate(largest_scores)
-    p = (1 + counts) / (1 + options.permutations)
+    p_of_edges, unfitted = (1 + counts) / (1 + options.permutations), 0
+    if options.tail:
+        rows, how = sign * residuals, np.abs if two_sided else np.positive
+        p_of_edges, unfitted = tails_fitted(
+            p_of_edges, how, model, rows, design.exchange, permutations=options.permutations, seed=options.seed
+        )
     found = {
         **dict(zip(_EFFECTS, effect_sizes(design, tested, model, residuals, norms), strict=True)),
         "statistic": sign * observed[:, 0],
-        "p": p,
+        "p": p_of_edges,
         "p_family": permutation_p(height[:, 0], null),
-        "q": discovery_rates(p),
+        "q": discovery_rates(p_of_edges),
     }
     networks = pd.DataFrame()
     if options.method in (EXTENT, INTENSITY):
@@ -191,9 +201,9 @@ def edge_effects(
     for name, column in found.items():
         table[name] = np.nan
         table.loc[known, name] = column
-    notes = list(design.notes)
-    if untested := len(first) - len(known):
-        notes.append(f"{counted(untested, 'edge')} not tested: missing for somebody, or the same in all.")
+    notes = notes_on_tests(
+        p_of_edges, options.permutations, n_untested=len(first) - len(known), n_unfitted=unfitted, noun="edge"
+    )
     return EdgeEffects(
         contrast=tested,
         statistic="F" if several else "t",
@@ -202,7 +212,7 @@ def edge_effects(
         networks=networks,
         options=options,
         design=design,
-        notes=tuple(notes),
+        notes=(*design.notes, *notes),
     )
 
 

@@ -5,17 +5,19 @@ of several columns at once as partial eta squared: the share of what the covaria
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from biobgt.base.arrays import FloatArray, discovery_rates
+from biobgt.base.arrays import FDR, FloatArray, discovery_rates
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted
+from biobgt.groups.formula import INTERCEPT
 from biobgt.groups.permutation import (
+    Exchange,
     LinearModel,
     drawn_statistics,
     null_counts,
@@ -109,14 +111,10 @@ def effects_of(
         counts, largest = null_counts(tested, statistic, design.exchange, permutations=permutations, seed=seed)
         p = np.where(np.isnan(statistic), np.nan, (1 + counts) / (1 + permutations))
         if tail:
-            small = np.flatnonzero(p < BELOW)
-            some = max(1, _KEPT // permutations)
-            for chosen in np.split(small, range(some, len(small), some)):
-                part = [(np.arange(len(chosen)), model, residuals[np.searchsorted(own, chosen)])]
-                drawn = drawn_statistics(part, len(chosen), design.exchange, permutations=permutations, seed=seed)
-                fitted, found = tail_p(np.abs(statistic[chosen]), np.abs(np.hstack(list(drawn))))
-                p[chosen[fitted]] = found[fitted]
-                unfitted += int((~fitted).sum())
+            p[own], left = tails_fitted(
+                p[own], np.abs, model, residuals, design.exchange, permutations=permutations, seed=seed
+            )
+            unfitted += left
         table = table.assign(statistic=statistic, p=p)
         table.insert(0, "contrast", contrast.name)
         table.insert(1, "feature", names)
@@ -129,8 +127,59 @@ def effects_of(
         design=design,
         permutations=permutations,
         seed=seed,
-        notes=(*design.notes, *_notes(tables[0], unfitted)),
+        notes=(
+            *design.notes,
+            *notes_on_tests(
+                tables[0]["p"].to_numpy(),
+                permutations,
+                n_untested=int(tables[0]["p"].isna().sum()),
+                n_unfitted=unfitted,
+            ),
+        ),
     )
+
+
+def tails_fitted(
+    p: FloatArray,
+    height: Callable[[FloatArray], FloatArray],
+    model: LinearModel,
+    residuals: FloatArray,
+    exchange: Exchange,
+    *,
+    permutations: int,
+    seed: int,
+) -> tuple[FloatArray, int]:
+    """Approximate the small p of features by fitted tails; see :func:`biobgt.groups.tails.tail_p`.
+
+    Parameters
+    ----------
+    p : ndarray, shape (n_features,)
+        Counted.
+    height : callable
+        What is large of a statistic where there is an effect: its size, or the statistic itself.
+    model : LinearModel
+    residuals : ndarray, shape (n_features, n_rows)
+        Of unit length.
+    exchange : Exchange
+    permutations, seed : int
+
+    Returns
+    -------
+    p : ndarray, shape (n_features,)
+    unfitted : int
+        Small p of features whose tail has another form, or that permutations are too few for.
+    """
+    p, unfitted = p.copy(), 0
+    small, some = np.flatnonzero(p < BELOW), max(1, _KEPT // permutations)
+    for start in range(0, len(small), some):
+        chosen = small[start : start + some]
+        part = [(np.arange(len(chosen)), model, residuals[chosen])]
+        drawn = drawn_statistics(part, len(chosen), exchange, permutations=permutations, seed=seed)
+        observed = height(model.statistics(residuals[chosen])[:, 0])
+        fitted, found = tail_p(observed, height(np.hstack(list(drawn))))
+        p[chosen[fitted]] = found[fitted]
+        unfitted += int((~fitted).sum())
+    return p, unfitted
 
 
 def _with_families(tables: list[pd.DataFrame], nulls: list[FloatArray]) -> list[pd.DataFrame]:
@@ -148,14 +197,32 @@ def _with_families(tables: list[pd.DataFrame], nulls: list[FloatArray]) -> list[
     return tables
 
 
-def _notes(table: pd.DataFrame, unfitted: int) -> list[str]:
-    notes = []
-    if untested := int(table["statistic"].isna().sum()):
-        notes.append(f"{counted(untested, 'feature')} not tested: missing for somebody, or the same in all.")
-    if unfitted:
+def notes_on_tests(
+    p: FloatArray, permutations: int, *, n_untested: int, n_unfitted: int, noun: str = "feature"
+) -> list[str]:
+    """Say what was not tested, which tails were not fitted, and where permutations are too few for the rate q.
+
+    Parameters
+    ----------
+    p : ndarray
+        Of all tests.
+    permutations, n_untested, n_unfitted : int
+    noun : str
+    """
+    notes, known = [], p[np.isfinite(p)]
+    if n_untested:
+        notes.append(f"{counted(n_untested, noun)} not tested: missing for somebody, or the same in all.")
+    if n_unfitted:
         notes.append(
-            f"The tail of {counted(unfitted, 'test')} is not that of a generalised Pareto distribution: p is the count "
-            "of the permutations."
+            f"The tail of {counted(n_unfitted, 'test')} is not that of a generalised Pareto distribution: p is the "
+            "count of the permutations."
+        )
+    smallest = 1 / (1 + permutations)
+    needed = math.ceil(len(known) * smallest / FDR - 1e-9)
+    if 0 < np.count_nonzero(known <= smallest * (1 + 1e-9)) < needed and known.min() > smallest * (1 - 1e-9):
+        notes.append(
+            f"{permutations:,} permutations are few for the false discovery rate: of {counted(len(known), 'test')}, "
+            f"{needed:,} would have to have the smallest p, {smallest:.2g}, for a q of {FDR}."
         )
     return notes
 
@@ -167,7 +234,7 @@ def effect_kind(design: StudyDesign, contrast: Contrast) -> str:
     """In which measure the effect of a contrast is given."""
     if len(contrast.weights) > 1:
         return ETA
-    return D if contrast.levels or design.exchange.flips else R
+    return D if contrast.levels or design.tested == INTERCEPT else R
 
 
 def effect_sizes(

@@ -9,7 +9,8 @@ Where variances differ, the statistic is that of Welch: the coefficient over a s
 its own residual variance. Where groups of unequal size differ in variance, the t of a pooled variance finds differences
 that are not there; permuting does not help it, but a statistic that is studentised so holds its level (Janssen,
 Statistics & Probability Letters 1997; ``assets/studies/null_tests.py``). For the effect of a number every person is a
-group of their own, which is the robust standard error HC2 (DiCiccio & Romano, JASA 2017).
+group of their own, which is the robust standard error HC2 (DiCiccio & Romano, JASA 2017). That is so of one feature;
+the largest of many is still found too often, unless signs are turned instead (``benchmarks/null_studies.py``).
 """
 
 import math
@@ -47,7 +48,8 @@ class Exchange:
     blocks : ndarray of int, shape (n_rows,), or None
         Rows are permuted within each block, such as a site or a person; None is freely.
     flips : bool
-        Signs are turned instead, each row's by itself: for means and paired differences, whose errors are symmetric.
+        Signs are turned instead, each row's by itself: for means and paired differences, and where variances differ,
+        since a row's variance then stays its own (the wild bootstrap).
     """
 
     n_rows: int

@@ -114,7 +114,7 @@ class StudyDesign:
     kept: NDArray[np.bool_]
 
     @property
-    def absorbed(self) -> NDArray[np.int64] | None:
+    def centring(self) -> NDArray[np.int64] | None:
         """Blocks of rows whose means are covariates: each person's, or all rows; None where the mean is tested."""
         if self.tested == INTERCEPT:
             return None
@@ -129,13 +129,14 @@ class StudyDesign:
 
     def model(self, contrast: Contrast) -> LinearModel:
         """The linear model in which a contrast is tested."""
-        return linear_model(self.columns, contrast.weights, absorbed=self.absorbed, kinds=self.kinds)
+        absorbed = None if self.exchange.flips else self.centring  # turned signs do not leave means as they are
+        return linear_model(self.columns, contrast.weights, absorbed=absorbed, kinds=self.kinds)
 
     @cached_property
     def degrees(self) -> int:
         """Residual degrees of freedom."""
         spans = self._centred(slice(None))
-        blocks = 0 if self.absorbed is None else int(self.absorbed.max()) + 1
+        blocks = 0 if self.centring is None else int(self.centring.max()) + 1
         return len(self.columns) - blocks - int(np.linalg.matrix_rank(spans))
 
     @cached_property
@@ -154,7 +155,7 @@ class StudyDesign:
         """How much each row decides its own fitted value, shape (n_rows,); 1 is alone."""
         q = _orthonormal(self._centred(slice(None)))
         own = (q**2).sum(axis=1)
-        return own if self.absorbed is None else own + 1 / np.bincount(self.absorbed)[self.absorbed]
+        return own if self.centring is None else own + 1 / np.bincount(self.centring)[self.centring]
 
     def observations(self, values: ArrayLike) -> FloatArray:
         """Values of the rows of the design, of those of the rows of the table.
@@ -256,7 +257,7 @@ class StudyDesign:
     def _centred(self, some: slice) -> FloatArray:
         """Columns in unit length, beyond what is absorbed."""
         columns = self.columns[:, some]
-        centred = without_means(columns, self.absorbed)
+        centred = without_means(columns, self.centring)
         lengths, whole = np.linalg.norm(centred, axis=0), np.linalg.norm(columns, axis=0)
         return np.asarray(centred / np.where(lengths > 1e-9 * whole, lengths, np.inf))
 
@@ -309,7 +310,9 @@ def study_design(
     within : str
         A variable of words, such as ``site``: people are permuted within its values. Empty is freely.
     unequal_variances : bool
-        Let each tested group have its own variance, and for numbers each person (Welch, HC2); otherwise all have one.
+        Let each tested group have its own variance, and for numbers each person (Welch, HC2), and turn the signs of
+        residuals instead of permuting them: permuting gives everybody's variance to everybody, and where variances
+        differ the largest of many statistics then comes out too small. Otherwise all have one variance.
 
     Examples
     --------
@@ -357,6 +360,11 @@ def study_design(
     blocks = table[within].map(str) if within else pd.Series(names) if recordings == COMPARED else None
     words = [factor for factor in chosen if levels_of(factor, table)]
     groups = _joint_levels(words, table)
+    if within and unequal_variances:
+        remarks.append(
+            f"People are permuted within {within}: where variances differ between groups, or along a score, "
+            "family-wise p is too small."
+        )
     return StudyDesign(
         formula="~ " + " + ".join(name for name in places if name != INTERCEPT or len(places) == 1),
         tested=term_name(chosen),
@@ -369,7 +377,7 @@ def study_design(
         exchange=Exchange(
             len(table),
             None if blocks is None else np.unique(blocks.to_numpy(), return_inverse=True)[1],
-            flips=chosen == (),
+            flips=chosen == () or (unequal_variances and blocks is None),
         ),
         kinds=_kinds(groups, len(table)) if unequal_variances and chosen else None,
         remarks=(*remarks, *remarks_of_terms),

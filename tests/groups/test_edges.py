@@ -154,6 +154,27 @@ def test_blocks_are_means_of_the_statistics_of_their_edges(rng):
         edge_effects(_design(groups), matrices, EdgeOptions(method="blocks"))
 
 
+@pytest.mark.parametrize("direction", ["both", "lower"])
+def test_tails_of_edges_let_small_p_be_smaller(rng, direction):
+    groups, matrices = _planted(rng)
+    how = {"method": "edges", "direction": direction, "permutations": 999}
+    counts, fitted = (edge_effects(_design(groups), matrices, EdgeOptions(**how, tail=tail)) for tail in (False, True))
+    lowest = counts.table["statistic"].idxmin()
+    assert counts.table["p"][lowest] == pytest.approx(1 / 1000)
+    assert fitted.table["p"][lowest] < 1 / 1000
+    assert fitted.table["q"][lowest] < counts.table["q"][lowest]
+    np.testing.assert_array_equal(counts.table["p_family"], fitted.table["p_family"])
+    large = counts.table["p"] > 0.05
+    np.testing.assert_array_equal(counts.table["p"][large], fitted.table["p"][large])
+
+
+def test_too_few_permutations_for_a_rate_are_said(rng):
+    groups, matrices = _planted(rng)
+    few, enough = (edge_effects(_design(groups), matrices, EdgeOptions(permutations=n, seed=1)) for n in (99, 1999))
+    assert any("99 permutations are few for the false discovery rate: of 66 tests, 14" in note for note in few.notes)
+    assert not any("false discovery rate" in note for note in enough.notes)
+
+
 def test_three_groups_are_tested_by_f_and_in_pairs(rng):
     matrices = _matrices(rng, 45, 8)
     matrices[30:, [0, 1], [1, 0]] += 5
@@ -194,14 +215,14 @@ def test_networks_of_null_data_are_found_as_often_as_is_allowed(rng):
     """Family-wise 5 % of NBS and TFNBS, over data sets without any effect and groups that vary unequally."""
     groups, found = ["a"] * 24 + ["b"] * 12, {"extent": 0, "threshold-free": 0}
     spread = np.where(np.array(groups) == "b", 2.0, 1.0)[:, None]
-    for number in range(100):
+    for number in range(60):
         values = rng.standard_normal((36, 45)) * spread
         for method in found:
             options = EdgeOptions(method=method, threshold=2.5, permutations=39, seed=number)
             one = edge_effects(_design(groups), values, options)
             p = one.networks["p_family"] if method == "extent" else one.table["p_score"]
             found[method] += bool((p <= 0.05).any())
-    low, high = stats.binom.interval(0.999, 100, 0.05)
+    low, high = stats.binom.interval(0.999, 60, 0.05)
     assert all(low <= n <= high for n in found.values())
 
 

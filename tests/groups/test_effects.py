@@ -137,27 +137,26 @@ def test_paired_recordings_have_the_t_of_a_paired_test(rng):
     np.testing.assert_allclose(found["p"], flipped["p"], atol=0.03)
 
 
-@pytest.mark.parametrize("formula", ["~ score + age", "~ group + age"])
+@pytest.mark.parametrize("formula", ["~ score + age", "~ group + age", "~ three"])
 def test_unequal_variances_find_nothing_that_is_not_there(rng, formula):
-    """Where the variance follows what is tested: people of extreme scores, or the smaller group, vary more."""
-    n = 120
-    table = variables_of(
-        pd.DataFrame(
-            {"score": rng.standard_normal(n), "age": rng.uniform(6, 20, n), "group": np.resize(["NC"] * 5 + ["AD"], n)}
-        )
-    )
-    by_score = formula.startswith("~ score")
-    spread = np.abs(table["score"]) + 0.1 if by_score else np.where(table["group"] == "AD", 3.0, 1.0)
-    values = rng.standard_normal((n, 600)) * np.asarray(spread)[:, None]
-    test = "score" if by_score else "group"
-    shares = []
-    for unequal in (True, False):
-        design = _design(table, formula, test, unequal_variances=unequal)
-        p = effects_of(design, values, permutations=199).table["p"]
-        shares.append(float((p <= 0.05).mean()))
-    low, high = stats.binom.interval(0.999, 600, 0.05)
-    assert low / 600 - 0.01 <= shares[0] <= high / 600 + 0.01
-    assert shares[1] > 0.1  # of one variance for all
+    """People of extreme scores, or smaller groups, vary more: alone, and as the largest of a family."""
+    n, n_sets, n_features = 60, 50, 20
+    test = formula.split()[1]
+    shares = np.zeros((2, 2))
+    for seed in range(n_sets):
+        table = variables_of(pd.DataFrame({"score": rng.standard_normal(n), "age": rng.uniform(6, 20, n)}))
+        table["group"], table["three"] = np.resize(["NC"] * 5 + ["AD"], n), np.resize(["NC"] * 5 + ["AD", "MCI"], n)
+        spread = np.abs(table["score"]) + 0.3 if test == "score" else np.where(table[test] == "NC", 1, 3)
+        values = rng.standard_normal((n, n_features)) * np.asarray(spread)[:, None]
+        for place, unequal in enumerate((True, False)):
+            design = _design(table, formula, test, unequal_variances=unequal)
+            found = effects_of(design, values, permutations=99, seed=seed).rows(design.contrasts[0].name)
+            shares[place] += [(found["p"] <= 0.05).mean(), (found["p_family"] <= 0.05).any()]
+    alone, family = shares[0] / n_sets
+    low, high = stats.binom.interval(0.999, n_sets, 0.05)
+    assert 0.03 < alone < 0.075
+    assert low <= family * n_sets <= high
+    assert shares[1, 1] > high  # of one variance for all
 
 
 def test_many_features_are_tested_in_pieces_without_a_difference(rng, monkeypatch):
