@@ -3,7 +3,19 @@
 import sys
 from importlib import import_module
 
-PAGES = ("readers", "hubs", "hubs_page", "modules", "model", "scale", "commands", "app", "explore", "sessions")
+PAGES = (
+    "readers",
+    "hubs",
+    "hubs_page",
+    "modules",
+    "model",
+    "scale",
+    "commands",
+    "app",
+    "explore",
+    "sessions",
+    "studies",
+)
 
 
 def main() -> None:
