@@ -1,15 +1,16 @@
 """How two groups differ in connectivity: connection by connection, or in the mean of one block of the matrix."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
-from biobgt.base.kept import kept
+from biobgt.base.kept import Key, kept
 from biobgt.base.wording import adjusted_for, capitalised, signed
 from biobgt.data.cohort import average_by_person
 from biobgt.data.graph import ConnectivityKind
@@ -25,6 +26,7 @@ from biobgt.groups.permutation import group_effect
 from biobgt.results.measured import Measured
 
 _PAIRS_AT_ONCE = 20_000  # so that a fine atlas and many people fit in memory
+_STEPS = 20  # in which a cohort is read
 
 
 def block_mean(matrix: FloatArray, rows: Sequence[int], columns: Sequence[int]) -> float:
@@ -58,14 +60,25 @@ def _whom(measured: Measured, options: ComparisonOptions, **about: Any) -> Hasha
     return options, people, write_csv(plan_comparison(measured.cohort, options).covariates.table), tuple(about.values())
 
 
-def _matrices(measured: Measured, planned: PlannedComparison) -> Iterator[FloatArray]:
-    """Everybody's connectivity, of correlations Fisher z; NaN where there is no signal."""
-    settings = whole_connectivity(measured.cohort.kind)
-    for subject in planned.cohort:
-        matrix = np.array(measured.of(subject.id, settings).connectivity(), dtype=np.float64)
-        silent = list(subject.silent_regions)
-        matrix[silent], matrix[:, silent] = np.nan, np.nan
-        yield matrix
+def _of_everybody(
+    measured: Measured, planned: PlannedComparison, take: Callable[[FloatArray], ArrayLike]
+) -> NDArray[Any]:
+    """What is taken of everybody's connectivity, of correlations Fisher z; NaN where there is no signal."""
+    settings, taken = whole_connectivity(measured.cohort.kind), []
+    for some in _steps(measured, len(planned.cohort), -(-len(planned.cohort) // _STEPS), "subjects read"):
+        for subject in planned.cohort.subjects[some]:
+            matrix = np.array(measured.of(subject.id, settings).connectivity(), dtype=np.float64)
+            silent = list(subject.silent_regions)
+            matrix[silent], matrix[:, silent] = np.nan, np.nan
+            taken.append(take(matrix))
+    return np.stack(taken)
+
+
+def _steps(measured: Measured, n: int, step: int, what: str) -> Iterator[slice]:
+    """Parts of long work; who waits sees how far it is, and it can be stopped before each."""
+    for start in range(0, n, step):
+        with measured.watch(Key(what, (n, start), f"{start:,} of {n:,} {what}…")):
+            yield slice(start, start + step)
 
 
 def connectivity_compared(kind: ConnectivityKind) -> str:
@@ -108,10 +121,9 @@ def connection_effects(measured: Measured, options: ComparisonOptions) -> Connec
     people, n = planned.people, measured.atlas.n_regions
     people.design.check()
     pairs = np.triu_indices(n, 1)
-    each = np.stack([matrix[pairs].astype(np.float32) for matrix in _matrices(measured, planned)])
+    each = _of_everybody(measured, planned, lambda matrix: matrix[pairs].astype(np.float32))
     found = np.full((2, n, n), np.nan)
-    for start in range(0, each.shape[1], _PAIRS_AT_ONCE):
-        some = slice(start, start + _PAIRS_AT_ONCE)
+    for some in _steps(measured, each.shape[1], _PAIRS_AT_ONCE, "connections compared"):
         values = average_by_person(each[people.rows, some].astype(np.float64), people.owners)[people.complete]
         effects = group_effect(values, people.patients, people.design.columns, permutations=0, seed=0)
         found[:, pairs[0][some], pairs[1][some]] = effects[["difference", "d"]].to_numpy().T
@@ -134,8 +146,8 @@ def compare_block(
         Regions, counted from 0.
     """
     planned = plan_comparison(measured.cohort, options)
-    means = [block_mean(matrix, rows, columns) for matrix in _matrices(measured, planned)]
-    features = CohortFeatures(np.array(means)[:, None], ("block",), "the block")
+    means = _of_everybody(measured, planned, lambda matrix: block_mean(matrix, rows, columns))
+    features = CohortFeatures(means[:, None], ("block",), "the block")
     return compare_planned(planned, features, options)
 
 

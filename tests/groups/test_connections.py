@@ -1,5 +1,6 @@
 """One block of connectivity: its mean by hand, and two groups compared in it."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import stats
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.simulate import demo_cohort
 from biobgt.groups.compare import ComparisonOptions
-from biobgt.groups.connections import block_mean, block_words, compare_block
+from biobgt.groups.connections import block_mean, block_words, compare_block, connection_effects
 from biobgt.results.measured import Measured
 
 MATRIX = np.array([[1, 0.2, 0.4, -0.6], [0.2, 1, 0.6, 0.8], [0.4, 0.6, 1, np.nan], [-0.6, 0.8, np.nan, 1]])
@@ -54,6 +55,31 @@ def test_groups_are_compared_in_the_mean_fisher_z_of_the_block(measured):
     welch = stats.ttest_ind(values["AD"], values["NC"], equal_var=False)
     assert tested["t"] == pytest.approx(welch.statistic, rel=1e-4)
     assert tested["p"] == pytest.approx(welch.pvalue, abs=0.03)
+
+
+def test_who_waits_sees_how_far_the_comparison_of_connections_is_and_can_stop_it():
+    cohort, told, stop_at = demo_cohort("ad", n_per_group=8), [], "8 of 16 subjects"
+
+    @contextmanager
+    def watch(key):
+        told.append(key.doing)
+        if stop_at and key.doing.startswith(stop_at):
+            raise InterruptedError
+        yield
+
+    measured, options = Measured(cohort, watch=watch), ComparisonOptions(**BETWEEN, covariates=("none",))
+    with pytest.raises(InterruptedError):
+        connection_effects(measured, options)
+    assert not measured.is_kept(connection_effects, options)
+    assert [said for said in told if "subjects" in said] == [f"{done} of 16 subjects read…" for done in range(9)]
+    stop_at = ""
+    told.clear()
+    found = connection_effects(measured, options)
+    assert len([said for said in told if "subjects" in said]) == 16
+    n_pairs = cohort.atlas.n_regions * (cohort.atlas.n_regions - 1) // 2
+    assert f"0 of {n_pairs:,} connections compared…" in told
+    plain = connection_effects(Measured(cohort), options)
+    np.testing.assert_array_equal(found.d, plain.d)
 
 
 def test_words_give_the_effect_the_test_and_who_was_compared(measured):
