@@ -20,7 +20,7 @@ from rich.table import Table
 from scipy import stats
 
 from biobgt.base.arrays import FloatArray
-from biobgt.groups import EdgeOptions, StudyDesign, edge_effects, effects_of, study_design, variables_of
+from biobgt.inference import EdgeOptions, StudyDesign, edge_effects, effects_of, study_design, variables_of
 
 PEOPLE, REGIONS, PERMUTATIONS, ALPHA = 60, 40, 199, 0.05
 METHODS = ("edges", "extent", "intensity", "threshold-free", "blocks")

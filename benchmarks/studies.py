@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.timing import Ratio, print_ratios, timed
 from biobgt.base.arrays import FloatArray
-from biobgt.groups import EdgeOptions, edge_effects, study_design
+from biobgt.inference import EdgeOptions, edge_effects, study_design
 
 PEOPLE, REGIONS, PERMUTATIONS, FEW = 200, 200, 5000, 20
 THRESHOLD = 3.1

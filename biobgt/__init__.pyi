@@ -1,4 +1,4 @@
-from . import base, data, export, figures, groups, hubs, model, modules, readers, results, training
+from . import base, data, export, figures, groups, hubs, inference, model, modules, readers, results, training
 from .base.errors import ChoiceNeeded, InputError
 from .data.atlas import Atlas, load_atlas
 from .data.cohort import Cohort, Subject
@@ -26,6 +26,7 @@ __all__ = [
     "functional_connectivity",
     "groups",
     "hubs",
+    "inference",
     "load_atlas",
     "model",
     "modules",

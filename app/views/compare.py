@@ -15,8 +15,8 @@ from biobgt.figures.modules import networks_of
 from biobgt.groups import compare as comparing
 from biobgt.groups import features
 from biobgt.groups.compare import HUBS, MODULES, NETWORKS, SEGREGATION, ComparisonOptions
-from biobgt.groups.design import offered_covariates
 from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.inference.covariates import offered_covariates
 from biobgt.modules.compare import ModuleDifference
 from biobgt.modules.measures import SHUFFLES
 from biobgt.results.measured import Measured

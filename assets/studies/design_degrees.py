@@ -3,7 +3,7 @@
     python assets/studies/design_degrees.py
 
 Simulated subjects in designs of random covariates (numbers, or one categorical "site"), without a group difference and
-with one of d = 0.8; the rows behind ``biobgt.groups.design.LEAST_DEGREES``. Takes a few minutes; seed 0.
+with one of d = 0.8; the rows behind ``biobgt.inference.covariates.LEAST_DEGREES``. Takes a few minutes; seed 0.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.groups.design import group_design, overstatement
-from biobgt.groups.permutation import group_effect
+from biobgt.inference.covariates import group_design, overstatement
+from biobgt.inference.permutation import group_effect
 
 HERE = Path(__file__).parent
 SIZES = (8, 12, 16, 24, 40)

@@ -18,8 +18,8 @@ import typer
 from biobgt.cli.main import progress_bar
 from biobgt.data.cohort import Cohort, average_by_person
 from biobgt.data.graph import ConnectomeSettings
-from biobgt.groups.design import complete_covariates
 from biobgt.groups.features import CohortFeatures, compare_features
+from biobgt.inference.covariates import complete_covariates
 from biobgt.modules import compare_modules, module_agreement
 from biobgt.modules.measures import ModuleOptions
 from biobgt.readers import read_cohort

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from biobgt.groups.design import group_design
-from biobgt.groups.permutation import group_effect
+from biobgt.inference.covariates import group_design
+from biobgt.inference.permutation import group_effect
 
 TABLE = Path(__file__).with_name("null_tests.csv")
 N_FAMILIES, N_FEATURES, N_PERMUTATIONS, SEED = 100, 36, 499, 0

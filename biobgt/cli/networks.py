@@ -27,7 +27,6 @@ from biobgt.cli.main import print_line, print_table, progress_bar
 from biobgt.data.cohort import Cohort, counted_people
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.groups.compare import COMPARED_IN, HUBS, MODULES, NETWORKS, NOTHING, ComparedOptions, ComparisonOptions
-from biobgt.groups.design import confounding_notes
 from biobgt.groups.features import (
     CohortFeatures,
     PlannedComparison,
@@ -47,6 +46,7 @@ from biobgt.hubs.measures import (
     little_strength,
 )
 from biobgt.hubs.reliability import StudyReliability, study_reliability
+from biobgt.inference.covariates import confounding_notes
 from biobgt.modules.compare import UNADJUSTED
 from biobgt.modules.measures import SHUFFLES, ModuleOptions, measure_columns
 from biobgt.results.measured import Measured

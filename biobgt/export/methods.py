@@ -20,7 +20,7 @@ from biobgt.base.references import REFERENCES, Cited, Reference, cut, in_bracket
 from biobgt.base.wording import counted, escape_markdown, listed
 from biobgt.data.cohort import GROUP_TITLES, Cohort, average_by_person, counted_people, kind_of_group, people_in_order
 from biobgt.export.request import CohortRef, FigureRequest
-from biobgt.groups.design import known_characteristics, one_value_per_person
+from biobgt.inference.covariates import known_characteristics, one_value_per_person
 from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.training.cohorts import DATASETS
 

@@ -395,7 +395,7 @@ def _permutations(found: "ModuleDifference") -> str:
 
 
 def _not_ruled_out(measured: "Measured", options: ModuleComparisonOptions) -> str:
-    from biobgt.groups.design import confounding_notes
+    from biobgt.inference.covariates import confounding_notes
     from biobgt.modules.compare import UNADJUSTED
 
     return " ".join((UNADJUSTED, *confounding_notes(measured.cohort, options.groups)))

@@ -1,8 +1,7 @@
-"""Group attention, module tables, and statistics between groups.
+"""Groups of a measured cohort: how two of them differ, and where each person stands.
 
-Arrays in, tables out: what the model's attention (or connectivity, or any measure a subject) is in each group, by
-functional module; whether two groups differ once motion, age, sex and site are accounted for; and any term of a design
-tested in features or in the edges of networks.
+What is compared is a measure of every subject, such as the model's attention, connectivity, hubs or modules; the tests
+are those of :mod:`biobgt.inference`.
 """
 
 import lazy_loader

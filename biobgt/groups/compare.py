@@ -19,9 +19,9 @@ from biobgt.base.options import Options, option
 from biobgt.base.wording import UNADJUSTED_DIFFERENCE, capitalised, counted, covariate_words
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort, average_by_person
-from biobgt.groups.design import ComparedPeople, Design, compared_people, covariates_of, offered_covariates
-from biobgt.groups.permutation import group_effect
 from biobgt.hubs.measures import HUB_MEASURES, NE, EntanglementOptions
+from biobgt.inference.covariates import ComparedPeople, Design, compared_people, covariates_of, offered_covariates
+from biobgt.inference.permutation import group_effect
 from biobgt.model.attention import GIVEN_FC, OF_FC
 from biobgt.modules.measures import PERMUTATIONS as MODULE_PERMUTATIONS
 from biobgt.modules.measures import ModuleOptions
@@ -163,10 +163,10 @@ class GroupComparison:
     ----------
     table : DataFrame
         A row per feature: ``feature``; ``mean_<group>`` of both, as measured; then the columns of
-        :func:`biobgt.groups.permutation.group_effect` adjusted for the covariates, and the same with ``_unadjusted``;
-        a ``difference`` is second group minus first. With connectivity beside the features, the same with ``_of_fc``,
-        of the connectivity, and with ``_given_fc``, of the feature with its connectivity as one more covariate. NaN
-        for a feature that does not vary or is missing for someone.
+        :func:`biobgt.inference.permutation.group_effect` adjusted for the covariates, and the same with
+        ``_unadjusted``; a ``difference`` is second group minus first. With connectivity beside the features, the same
+        with ``_of_fc``, of the connectivity, and with ``_given_fc``, of the feature with its connectivity as one more
+        covariate. NaN for a feature that does not vary or is missing for someone.
     between : tuple of two str
     n_subjects : dict of str to int
         Unique subjects of each group that were used.
@@ -227,8 +227,8 @@ def compare_groups(
 ) -> GroupComparison:
     """Compare two groups in every feature with a linear model and permutations (Freedman & Lane).
 
-    Refused where covariates leave fewer than :data:`biobgt.groups.design.LEAST_DEGREES` residual degrees of freedom, or
-    cannot be told from the group.
+    Refused where covariates leave fewer than :data:`biobgt.inference.covariates.LEAST_DEGREES` residual degrees of
+    freedom, or cannot be told from the group.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from biobgt.groups.features import (
     plan_comparison,
     whole_connectivity,
 )
-from biobgt.groups.permutation import group_effect
+from biobgt.inference.permutation import group_effect
 from biobgt.results.measured import Measured
 
 _PAIRS_AT_ONCE = 20_000  # so that a fine atlas and many people fit in memory

@@ -37,8 +37,8 @@ from biobgt.groups.compare import (
     check_groups,
     compare_groups,
 )
-from biobgt.groups.design import ComparedPeople, Covariates, compared_people, complete_covariates
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
+from biobgt.inference.covariates import ComparedPeople, Covariates, compared_people, complete_covariates
 from biobgt.model.attention import connectivity_attention
 from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
 from biobgt.modules.partition import ModuleBlocks, ModuleLabels, module_blocks, module_contrast
@@ -370,7 +370,7 @@ def compare_attention(
     labels : sequence of str or None, length n_regions
         See :func:`biobgt.modules.module_blocks`.
     overall_connectivity : array-like, shape (n_rows,), or None
-        Mean |FC| of each row (:func:`biobgt.groups.design.overall_connectivity`), adjusted for besides the
+        Mean |FC| of each row (:func:`biobgt.inference.covariates.overall_connectivity`), adjusted for besides the
         covariates: attention differs where connectivity is stronger overall. None for matrices that are connectivity.
     connectivity : array-like, shape (n_rows, n_regions, n_regions), or None
         Correlations of the same rows, to set FC of the same block beside each test.

@@ -12,9 +12,9 @@ from biobgt.base.options import option
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.cohort import FEWEST_COMPARED, Cohort, person_of
 from biobgt.groups.features import regional_hubs, segregation_features
-from biobgt.groups.permutation import group_effect
 from biobgt.hubs.agreement import spearman
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, NE, EntanglementOptions
+from biobgt.inference.permutation import group_effect
 from biobgt.modules.measures import MODULE_MEASURES, N_MODULES, SEGREGATION, ModuleOptions, NamedModuleOptions, Q
 from biobgt.results.measured import Measured
 
@@ -132,8 +132,8 @@ def effects_against_first(cohort: Cohort, values: FloatArray) -> Effects:
     Returns
     -------
     dict of (str, str) to DataFrame, n_features rows
-        By the first group and the other, the ``d`` of :func:`biobgt.groups.permutation.group_effect` with its interval;
-        recordings of one person are averaged first. Groups of fewer people than can be compared are left out.
+        By the first group and the other, the ``d`` of :func:`biobgt.inference.permutation.group_effect` with its
+        interval; recordings of one person are averaged first. Groups of fewer people than can be compared are left out.
     """
     owners = [person_of(one.id) for one in cohort]
     groups = pd.Series([one.group for one in cohort]).groupby(owners, sort=False).first()

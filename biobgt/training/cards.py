@@ -22,8 +22,8 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.data.cohort import Cohort, average_by_person, people_in_order
 from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.groups.compare import PERMUTATIONS
-from biobgt.groups.design import LEAST_DEGREES, coded, covariates_of, design_matrix, overall_connectivity
-from biobgt.groups.permutation import CohortDifferences, difference_likeness
+from biobgt.inference.covariates import LEAST_DEGREES, coded, covariates_of, design_matrix, overall_connectivity
+from biobgt.inference.permutation import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
 from biobgt.model.network import BioBGT
 from biobgt.model.out_of_distribution import TrainingRanges, fingerprints, id_hashes, scan_measures

@@ -25,8 +25,8 @@ from biobgt.base.wording import listed
 from biobgt.data.cohort import Cohort, average_by_person, person_of
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.groups import compare_attention
-from biobgt.groups.design import covariates_of, one_value_per_person, overall_connectivity
 from biobgt.groups.features import AttentionComparison
+from biobgt.inference.covariates import covariates_of, one_value_per_person, overall_connectivity
 from biobgt.model.inputs import correlations, prepare
 from biobgt.model.network import BioBGT, Explanation, GraphBatch
 from biobgt.model.presets import Preset

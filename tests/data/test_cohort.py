@@ -15,8 +15,8 @@ from biobgt.data.cohort import Cohort, Subject, average_by_person, counted_peopl
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.figures.hubs import _GroupBand
 from biobgt.groups import compare_attention, compare_groups
-from biobgt.groups.design import overall_connectivity
 from biobgt.hubs.table import group_curves, measure_curves
+from biobgt.inference.covariates import overall_connectivity
 from biobgt.model.pretrained import load_groups
 from biobgt.modules.compare import group_module_difference
 from biobgt.modules.measures import ModuleOptions

@@ -10,8 +10,8 @@ from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.groups.compare import ComparisonOptions
-from biobgt.groups.design import complete_covariates
 from biobgt.groups.features import CohortFeatures, compare_features, plan_comparison, subject_features
+from biobgt.inference.covariates import complete_covariates
 from biobgt.results.measured import Measured
 
 ATLAS = Atlas(

@@ -10,9 +10,10 @@ from scipy import stats
 
 from biobgt.base.errors import InputError
 from biobgt.base.wording import covariate_words
-from biobgt.groups import compare_attention, compare_groups, covariates_of
-from biobgt.groups.design import complete_covariates, group_design
-from biobgt.groups.permutation import CohortDifferences, difference_likeness, group_effect
+from biobgt.groups import compare_attention, compare_groups
+from biobgt.inference import covariates_of
+from biobgt.inference.covariates import complete_covariates, group_design
+from biobgt.inference.permutation import CohortDifferences, difference_likeness, group_effect
 from biobgt.modules import module_blocks
 
 

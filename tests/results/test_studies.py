@@ -15,7 +15,8 @@ from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Subject
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.quality import FILTERED_NOISE_FACTOR, NOISE_FACTOR
-from biobgt.groups import compare_groups, covariates_of
+from biobgt.groups import compare_groups
+from biobgt.inference import covariates_of
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.studies import study_modules, study_sweep, study_table
 

@@ -23,7 +23,7 @@ from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.quality import mean_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention.tested import _comparison_sentence, _contrast_sentence
-from biobgt.groups.design import one_value_per_person
+from biobgt.inference.covariates import one_value_per_person
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import TRAINED_ON
 from biobgt.model.pretrained import load_card, load_groups, load_pretrained

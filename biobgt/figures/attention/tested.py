@@ -315,7 +315,7 @@ def _effect(d: float, q: float, mark: str) -> str:
 
 def _block_table(tests: BlockTests) -> "pd.DataFrame":
     """One row per block."""
-    from biobgt.groups.permutation import EFFECT_COLUMNS
+    from biobgt.inference.permutation import EFFECT_COLUMNS
 
     means = [f"mean_{group}" for group in tests.between]
     endings = dict.fromkeys([*_sides(tests).values(), WITHOUT_CONNECTIVITY])

@@ -10,11 +10,11 @@ from nilearn.mass_univariate import permuted_ols
 from scipy import stats
 
 from biobgt.base.errors import InputError
-from biobgt.groups.effects import effects_of, smallest_effect
-from biobgt.groups.formula import variables_of
-from biobgt.groups.permutation import Exchange, LinearModel, drawn_statistics, linear_model, unit_residuals
-from biobgt.groups.study import study_design
-from biobgt.groups.tails import FARTHEST, anderson_darling, tail_p
+from biobgt.inference.design import study_design
+from biobgt.inference.effects import effects_of, smallest_effect
+from biobgt.inference.formula import variables_of
+from biobgt.inference.permutation import Exchange, LinearModel, drawn_statistics, linear_model, unit_residuals
+from biobgt.inference.tails import FARTHEST, anderson_darling, tail_p
 
 
 def _design(table, formula, test, **how):
@@ -163,7 +163,7 @@ def test_many_features_are_tested_in_pieces_without_a_difference(rng, monkeypatc
     table, values = _people(rng), rng.standard_normal((80, 50))
     design = _design(table, "~ score + age", "score")
     whole = effects_of(design, values, permutations=60).table
-    monkeypatch.setattr("biobgt.groups.permutation._BLOCK", 4000)
+    monkeypatch.setattr("biobgt.inference.permutation._BLOCK", 4000)
     pd.testing.assert_frame_equal(effects_of(design, values, permutations=60).table, whole)
 
 
@@ -305,3 +305,15 @@ def test_blocks_of_rearrangements_are_those_of_one_run(rng):
         np.hstack(list(drawn_statistics(tested, 2, Exchange(12), **how, at_once=at_once))) for at_once in (10, 3)
     )
     np.testing.assert_allclose(one, many)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rounding_is_no_covariate(seed):
+    rng = np.random.default_rng(seed)
+    group = np.repeat([0.0, 1.0], [20, 27])
+    age = rng.uniform(20, 60, 47)
+    columns = np.column_stack([np.ones(47), group, age, age * (1 + 1e-13 * rng.standard_normal(47))])
+    model = linear_model(columns, np.array([[0.0, 1, 0, 0]]), absorbed=np.zeros(47, np.int64))
+    assert model.nuisance.shape == (1, 47)
+    assert model.degrees == 44
+    np.testing.assert_allclose(model.own_degrees, 44)

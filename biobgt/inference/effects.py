@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 from biobgt.base.arrays import FDR, FloatArray, discovery_rates
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted
-from biobgt.groups.formula import INTERCEPT
-from biobgt.groups.permutation import (
+from biobgt.inference.design import Contrast, StudyDesign
+from biobgt.inference.formula import INTERCEPT
+from biobgt.inference.permutation import (
     Exchange,
     LinearModel,
     drawn_statistics,
@@ -24,8 +25,7 @@ from biobgt.groups.permutation import (
     permutation_p,
     unit_residuals,
 )
-from biobgt.groups.study import Contrast, StudyDesign
-from biobgt.groups.tails import BELOW, tail_p
+from biobgt.inference.tails import BELOW, tail_p
 
 PERMUTATIONS = 5000
 ALPHA, POWER = 0.05, 0.8
@@ -86,7 +86,8 @@ def effects_of(
         Names; numbers from 1 if None.
     permutations, seed : int
     tail : bool
-        Approximate small p by a generalised Pareto distribution, where it fits; see :func:`biobgt.groups.tails.tail_p`.
+        Approximate small p by a generalised Pareto distribution, where it fits; see
+        :func:`biobgt.inference.tails.tail_p`.
     """
     design.check()
     if permutations < 1:
@@ -149,7 +150,7 @@ def tails_fitted(
     permutations: int,
     seed: int,
 ) -> tuple[FloatArray, int]:
-    """Approximate the small p of features by fitted tails; see :func:`biobgt.groups.tails.tail_p`.
+    """Approximate the small p of features by fitted tails; see :func:`biobgt.inference.tails.tail_p`.
 
     Parameters
     ----------
@@ -249,7 +250,7 @@ def effect_sizes(
     model : LinearModel
         Of the contrast.
     residuals : ndarray, shape (n_features, n_rows)
-        Of unit length, see :func:`biobgt.groups.permutation.unit_residuals`.
+        Of unit length, see :func:`biobgt.inference.permutation.unit_residuals`.
     norms : ndarray, shape (n_features,)
     """
     from scipy import special, stats

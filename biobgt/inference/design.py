@@ -22,8 +22,8 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted, covariate_words, listed, percent
 from biobgt.data.cohort import FEWEST_COMPARED, average_by_person, number_of_people
-from biobgt.groups.design import LEAST_DEGREES, NOTED_SHARE, one_group_only, overstatement, person_values
-from biobgt.groups.formula import (
+from biobgt.inference.covariates import LEAST_DEGREES, NOTED_SHARE, one_group_only, overstatement, person_values
+from biobgt.inference.formula import (
     INTERCEPT,
     Factor,
     Term,
@@ -36,7 +36,7 @@ from biobgt.groups.formula import (
     term_name,
     words_of,
 )
-from biobgt.groups.permutation import Exchange, LinearModel, linear_model, without_means
+from biobgt.inference.permutation import Exchange, LinearModel, linear_model, without_means
 
 Recordings = Literal["averaged", "compared"]
 AVERAGED, COMPARED = get_args(Recordings)
@@ -298,7 +298,7 @@ def study_design(
     Parameters
     ----------
     variables : DataFrame, n_table_rows rows
-        From :func:`biobgt.groups.formula.variables_of`.
+        From :func:`biobgt.inference.formula.variables_of`.
     formula : str
         Such as ``~ group + age + sex + motion + site``.
     test : str

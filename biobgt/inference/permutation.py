@@ -307,7 +307,7 @@ def linear_model(
     if n_tested == 1:
         length = 1 / float(np.linalg.norm(rows))
         tested = rows * length
-    nuisance = _basis(centred - tested.T @ (tested @ centred)).T
+    nuisance = _basis(centred - tested.T @ (tested @ centred), 1.0).T  # what is left of columns of unit length
     freedom = 1 - (nuisance**2).sum(axis=0) - (tested**2).sum(axis=0)
     if absorbed is not None:
         freedom -= 1 / np.bincount(absorbed)[absorbed]
@@ -318,13 +318,13 @@ def linear_model(
     return LinearModel(absorbed, nuisance, tested, length, degrees, kinds, own_degrees)
 
 
-def _basis(columns: FloatArray) -> FloatArray:
-    """Orthonormal columns that span these, of which some may depend on others."""
+def _basis(columns: FloatArray, scale: float | None = None) -> FloatArray:
+    """Orthonormal columns that span these, of which some may depend on others, or be rounding beside the scale."""
     if not columns.size:
         return np.zeros((len(columns), 0))
     q, r, _ = linalg.qr(columns, mode="economic", pivoting=True)
     sizes = np.abs(np.diag(r))
-    return np.asarray(q[:, : int((sizes > 1e-9 * max(sizes[0], 1e-6)).sum())])
+    return np.asarray(q[:, : int((sizes > 1e-9 * (scale or sizes[0])).sum())])
 
 
 # Features under the rearrangements.

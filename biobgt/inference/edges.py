@@ -23,9 +23,9 @@ from biobgt.base.errors import InputError
 from biobgt.base.limits import current_limits
 from biobgt.base.options import Options, option
 from biobgt.base.wording import listed
-from biobgt.groups.effects import PERMUTATIONS, effect_kind, effect_sizes, notes_on_tests, tails_fitted
-from biobgt.groups.permutation import TIE, drawn_statistics, permutation_p, unit_residuals
-from biobgt.groups.study import Contrast, StudyDesign
+from biobgt.inference.design import Contrast, StudyDesign
+from biobgt.inference.effects import PERMUTATIONS, effect_kind, effect_sizes, notes_on_tests, tails_fitted
+from biobgt.inference.permutation import TIE, drawn_statistics, permutation_p, unit_residuals
 
 EdgeMethod = Literal["edges", "extent", "intensity", "threshold-free", "blocks"]
 EDGES, EXTENT, INTENSITY, THRESHOLD_FREE, BLOCKS = get_args(EdgeMethod)
@@ -83,7 +83,7 @@ class EdgeEffects:
     contrast : Contrast
     statistic : {"t", "F"}
     effect_kind : str
-        The measure in which effects are given; see :class:`biobgt.groups.effects.TermEffects`.
+        The measure in which effects are given; see :class:`biobgt.inference.effects.TermEffects`.
     table : DataFrame
         A row per edge: ``region`` and ``other_region``, counted from 1; ``estimate``, ``effect``, ``effect_low``,
         ``effect_high``, ``statistic``; ``p`` of the edge alone, ``p_family`` against the largest of all edges, ``q``.

@@ -6,7 +6,7 @@ import pytest
 from formulaic import model_matrix
 
 from biobgt.base.errors import InputError
-from biobgt.groups.formula import check_variables, parse_formula, term_columns, term_name, variables_of
+from biobgt.inference.formula import check_variables, parse_formula, term_columns, term_name, variables_of
 
 
 def _terms(formula: str) -> list[str]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted, listed
-from biobgt.groups.design import coded, covariates_of
+from biobgt.inference.covariates import coded, covariates_of
 
 INTERCEPT = "1"
 MOTION = "motion"  # in formulas log_mean_fd may be named so

@@ -280,7 +280,7 @@ class Design:
     Attributes
     ----------
     columns : ndarray, shape (n_subjects, n_columns)
-        Of the linear model, a column of ones first; see :func:`biobgt.groups.design.design_matrix`.
+        Of the linear model, a column of ones first; see :func:`biobgt.inference.covariates.design_matrix`.
     taken : mapping of str to int
         Degrees of freedom that each covariate takes beyond the ones before it; 0 where they say the same.
     degrees : int
@@ -362,7 +362,7 @@ def group_design(covariates: pd.DataFrame | None, patients: NDArray[np.bool_]) -
     Parameters
     ----------
     covariates : DataFrame, n_subjects rows, or None
-        From :func:`biobgt.groups.design.coded`, nothing missing.
+        From :func:`biobgt.inference.covariates.coded`, nothing missing.
     patients : ndarray of bool, shape (n_subjects,)
     """
     columns, used = design_matrix(covariates, len(patients))

@@ -8,8 +8,8 @@ import pytest
 from scipy import io, stats
 
 from biobgt.base.errors import InputError
-from biobgt.groups.edges import EdgeOptions, component_sizes, edge_effects, threshold_free
-from biobgt.groups.study import study_design
+from biobgt.inference.design import study_design
+from biobgt.inference.edges import EdgeOptions, component_sizes, edge_effects, threshold_free
 
 
 def _design(groups, formula="~ group", test="group", **how):

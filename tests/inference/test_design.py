@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from biobgt.base.errors import InputError
-from biobgt.groups.formula import variables_of
-from biobgt.groups.study import study_design
+from biobgt.inference.design import study_design
+from biobgt.inference.formula import variables_of
 
 
 def _table(rng, n=60, **more):

@@ -10,7 +10,13 @@ from biobgt.base.errors import InputError
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.groups import compare_groups
-from biobgt.groups.design import LEAST_DEGREES, complete_covariates, confounding_notes, group_design, overstatement
+from biobgt.inference.covariates import (
+    LEAST_DEGREES,
+    complete_covariates,
+    confounding_notes,
+    group_design,
+    overstatement,
+)
 
 TWO = Atlas(name="two", title="Two regions", regions=("a", "b"))
 
