@@ -1,0 +1,55 @@
+"""What was measured of the recordings of a study, as arrays that the tests of its design take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.base.arrays import FloatArray
+from biobgt.data.atlas import Atlas
+from biobgt.data.graph import ConnectivityKind, ConnectomeSettings
+
+
+@dataclass(frozen=True, eq=False)
+class StudyData:
+    """Everything that is tested, a row per recording, always in the order of the table.
+
+    Attributes
+    ----------
+    table : DataFrame, n_recordings rows
+        As :meth:`biobgt.data.cohort.Cohort.table` has it: ``subject``, ``group``, and the phenotypes.
+    persons : tuple of str, length n_recordings
+        Whose recording each is.
+    atlas : Atlas
+    kind : ConnectivityKind
+        What their connectivity is.
+    settings : ConnectomeSettings
+        How graphs were made; the level is the first of ``levels``.
+    levels : tuple of float, length n_levels
+        The levels of the threshold, ascending: densities, or weights, as ``settings.threshold`` says. One where there
+        is no threshold.
+    edges : ndarray, shape (n_recordings, n_pairs)
+        Fisher z of correlations, other weights as they are, single precision, perhaps a memory map. Pairs are those
+        of the upper triangle, row by row. NaN where a region has no signal.
+    regions : mapping of str to ndarray, shape (n_recordings, n_levels, n_regions)
+        By key of :data:`biobgt.hubs.measures.HUB_MEASURES`, of :data:`biobgt.modules.measures.REGION_MEASURES`, or
+        ``attention_received``; NaN in regions without signal.
+    network : mapping of str to ndarray, shape (n_recordings, n_levels)
+        Numbers of the whole network by column: those of :func:`biobgt.modules.measures.measure_columns`, small-world
+        numbers, means over regions, ``mean_connectivity``; NaN where one is not defined.
+    overall : ndarray, shape (n_recordings,)
+        Overall connectivity, which tests can be adjusted for: mean |FC|, or the mean weight, over pairs with signal.
+    """
+
+    table: pd.DataFrame
+    persons: tuple[str, ...]
+    atlas: Atlas
+    kind: ConnectivityKind
+    settings: ConnectomeSettings
+    levels: tuple[float, ...]
+    edges: NDArray[np.floating]
+    regions: Mapping[str, FloatArray]
+    network: Mapping[str, FloatArray]
+    overall: FloatArray
