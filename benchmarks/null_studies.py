@@ -92,7 +92,7 @@ def _tests(design: StudyDesign, values: FloatArray, seed: int) -> Iterator[tuple
     threshold = stats.t.isf(0.005, design.degrees)
     threshold = threshold**2 / 2 if len(design.contrasts[0].weights) > 1 else threshold
     for method in METHODS:
-        options = EdgeOptions(method=method, threshold=threshold, permutations=PERMUTATIONS, seed=seed)  # type: ignore[arg-type]
+        options = EdgeOptions(method=method, edge_threshold=threshold, permutations=PERMUTATIONS, seed=seed)  # type: ignore[arg-type]
         one = edge_effects(design, values, options, labels=labels if method == "blocks" else None)
         if method == "edges":
             yield "max-T", bool((one.table["p_family"] <= ALPHA).any())

@@ -14,7 +14,7 @@ from biobgt.inference import EdgeOptions, edge_effects, study_design
 
 PEOPLE, REGIONS, PERMUTATIONS, FEW = 200, 200, 5000, 20
 THRESHOLD = 3.1
-_NBS = EdgeOptions(method="extent", threshold=THRESHOLD, permutations=PERMUTATIONS)
+_NBS = EdgeOptions(method="extent", edge_threshold=THRESHOLD, permutations=PERMUTATIONS)
 _TFNBS = EdgeOptions(method="threshold-free", permutations=PERMUTATIONS)
 
 

@@ -52,6 +52,7 @@ class EdgeOptions(Options):
             THRESHOLD_FREE: "TFNBS",
             BLOCKS: "Blocks of networks",
         },
+        flag="--correction",
     )
     direction: Direction = option(
         BOTH,
@@ -59,8 +60,8 @@ class EdgeOptions(Options):
         help="Both: two-sided; components of positive and negative effects are apart. Higher, lower: one-sided, higher "
         "in the first-named group of the contrast, or with the number. An F has no direction.",
     )
-    threshold: float = option(
-        3.1, title="Threshold", help="Of |t| or F: edges above it make components (NBS).", above=0
+    edge_threshold: float = option(
+        3.1, title="Threshold of edges", help="Of |t| or F: edges above it make components (NBS).", above=0
     )
     extent_power: float = option(0.4, title="Power of extent", help="E of TFNBS.", above=0, high=5)
     height_power: float = option(3.0, title="Power of height", help="H of TFNBS.", above=0, high=10)
@@ -269,7 +270,7 @@ def _scored(
             first=first,
             second=second,
             n_regions=n_regions,
-            threshold=options.threshold,
+            threshold=options.edge_threshold,
             intensity=options.method == INTENSITY,
         )
     return (lambda one: np.maximum(score(one), score(-one))) if two_sided else score, None
@@ -405,7 +406,7 @@ def _components_found(
     n_regions = int(second.max()) + 1
     turned = -1.0 if options.direction == LOWER else 1.0
     for sign in (1.0, -1.0) if two_sided else (1.0,):
-        edges = np.flatnonzero(sign * observed > options.threshold)
+        edges = np.flatnonzero(sign * observed > options.edge_threshold)
         graph = sparse.coo_array((np.ones(len(edges)), (first[edges], second[edges])), shape=(n_regions, n_regions))
         owners = connected_components(graph, directed=False)[1][first[edges]]
         for owner in np.unique(owners):

@@ -23,7 +23,7 @@ class DesignOptions(EdgeOptions):
         help="The term of the formula that is tested: a variable, an interaction such as group:age, or 1 for the mean. "
         "Default: group, or the formula's only term.",
     )
-    recordings: Recordings = option(
+    repeated: Recordings = option(
         AVERAGED,
         title="Several recordings of a person",
         help="Averaged, or compared within each person, such as eyes open and closed.",

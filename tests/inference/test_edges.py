@@ -45,7 +45,7 @@ def test_the_example_of_the_nbs_toolbox_has_its_known_answer(shared_data):
 def test_components_and_p_are_those_of_bctpy(rng):
     groups, matrices = _planted(rng)
     stacked = np.moveaxis(matrices, 0, 2)
-    options = EdgeOptions(threshold=2.5, direction="higher", permutations=2000)
+    options = EdgeOptions(edge_threshold=2.5, direction="higher", permutations=2000)
     found = edge_effects(_design(groups, unequal_variances=False), matrices, options)
     p, components, null = bct.nbs_bct(stacked[..., 15:], stacked[..., :15], 2.5, k=500, tail="right", seed=0)
     ours = np.zeros((12, 12), int)
@@ -97,7 +97,7 @@ def test_support_of_all_thresholds_is_that_of_a_loop(rng):
 
 def test_planted_components_are_found_apart_by_their_direction(rng):
     groups, matrices = _planted(rng)
-    found = edge_effects(_design(groups), matrices, EdgeOptions(threshold=3.5, permutations=400))
+    found = edge_effects(_design(groups), matrices, EdgeOptions(edge_threshold=3.5, permutations=400))
     first = found.networks.iloc[0]
     assert (first["direction"], first["n_edges"], first["n_regions"]) == ("higher", 3, 3)
     assert first["p_family"] < 0.02
@@ -179,7 +179,7 @@ def test_three_groups_are_tested_by_f_and_in_pairs(rng):
     matrices = _matrices(rng, 45, 8)
     matrices[30:, [0, 1], [1, 0]] += 5
     design = _design(np.repeat(["NC", "MCI", "AD"], 15))
-    whole = edge_effects(design, matrices, EdgeOptions(threshold=9, permutations=200))
+    whole = edge_effects(design, matrices, EdgeOptions(edge_threshold=9, permutations=200))
     assert (whole.statistic, whole.effect_kind) == ("F", "partial eta squared")
     assert whole.networks["n_edges"][0] == 1
     assert whole.networks["p_family"][0] < 0.05
@@ -218,7 +218,7 @@ def test_networks_of_null_data_are_found_as_often_as_is_allowed(rng):
     for number in range(60):
         values = rng.standard_normal((36, 45)) * spread
         for method in found:
-            options = EdgeOptions(method=method, threshold=2.5, permutations=39, seed=number)
+            options = EdgeOptions(method=method, edge_threshold=2.5, permutations=39, seed=number)
             one = edge_effects(_design(groups), values, options)
             p = one.networks["p_family"] if method == "extent" else one.table["p_score"]
             found[method] += bool((p <= 0.05).any())
