@@ -208,9 +208,9 @@ def _amount(count: float, noun: str) -> str:
 
 # What the readers of foreign binary formats share: how much memory they may take, and what is said of damaged files.
 #
-# They run in a process of their own (:mod:`biobgt.readers.isolate`), because the libraries underneath can crash, loop
-# or take all memory on files that were damaged or made to do so. This module imports nothing of the project but errors
-# and limits, so that such a process starts quickly.
+# They run in a process of their own (:mod:`biobgt.readers.foreign.isolate`), because the libraries underneath can
+# crash, loop or take all memory on files that were damaged or made to do so. This module imports nothing of the project
+# but errors and limits, so that such a process starts quickly.
 
 
 try:

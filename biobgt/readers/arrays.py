@@ -4,7 +4,7 @@ Which array holds the subject's numbers is told from the sizes and types that th
 more than fits in memory is refused before memory is taken. A two-dimensional array is one subject; a three-dimensional
 one is a stack of subjects, along the axis whose slices are symmetric or that has as many entries as there are subject
 names; otherwise the user is asked. Nothing is unpickled: arrays of objects are refused. MATLAB and HDF5 files are read
-in a process of their own (:mod:`biobgt.readers.isolate`).
+in a process of their own (:mod:`biobgt.readers.foreign.isolate`).
 """
 
 import math
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from biobgt.base.errors import ChoiceNeeded, InputError, first_line
 from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
 from biobgt.readers.connections import PAIRS, kind_question
-from biobgt.readers.isolate import read_isolated
+from biobgt.readers.foreign.isolate import read_isolated
 from biobgt.readers.measurement import Reading, filled_triangle
-from biobgt.readers.nbs import with_regions
 from biobgt.readers.pairs import may_be_pairs, not_pairs, readings_of_people, regions_of_pairs, settle_triangle
+from biobgt.readers.region_files import with_regions
 
 if TYPE_CHECKING:
     from biobgt.readers.formats import ReadContext
@@ -252,7 +252,7 @@ def read_foreign(path: Path, context: "ReadContext") -> list[Reading]:
     matlab = path.suffix.lower() == ".mat"
     reader = "read_matlab" if matlab and b"MATLAB 7.3" not in context.file.read(128) else "read_hdf5"
     options = {"variable": context.options.variable, "matlab": matlab}
-    answer, array = read_isolated(f"biobgt.readers.foreign_tables:{reader}", path, options)
+    answer, array = read_isolated(f"biobgt.readers.foreign.tables:{reader}", path, options)
     readings = _cut(str(answer["variable"]), array, path, context, None)
     names = answer.get("names")
     if names is None or any(one.values.shape != (len(names), len(names)) for one in readings):

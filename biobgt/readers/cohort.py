@@ -23,8 +23,8 @@ from biobgt.readers import recognise
 from biobgt.readers.connections import PAIRS
 from biobgt.readers.discover import Found, FoundFile, look_up, printable, subject_ids
 from biobgt.readers.edges import EDGES
+from biobgt.readers.foreign.isolate import one_refused_file, read_until
 from biobgt.readers.formats import ReadOptions, read_file, reader_of, suffix_of
-from biobgt.readers.isolate import one_refused_file, read_until
 from biobgt.readers.measurement import FileName, Reading, interpret
 from biobgt.readers.phenotypes import Phenotypes, give_rows, match_phenotypes, read_phenotypes
 from biobgt.readers.project import PROJECT_SUFFIX, open_project

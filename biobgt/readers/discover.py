@@ -13,6 +13,7 @@ from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
 from biobgt.base.limits import UnpackedArchives, current_limits
 from biobgt.base.wording import counted
 from biobgt.readers.connections import PAIRS
+from biobgt.readers.foreign.isolate import one_refused_file
 from biobgt.readers.formats import (
     LABEL_SUFFIX,
     ReadOptions,
@@ -22,11 +23,9 @@ from biobgt.readers.formats import (
     suffix_of,
     without_side,
 )
-from biobgt.readers.isolate import one_refused_file
-from biobgt.readers.nbs import is_beside_matrices
 from biobgt.readers.phenotypes import JoinedPhenotypes, Phenotypes, TableSearch, is_design, read_phenotypes
 from biobgt.readers.recognise import is_label_table
-from biobgt.readers.tvb import is_beside_weights, is_weights
+from biobgt.readers.region_files import is_beside_matrices, is_weights
 
 # Whose file it is: subject ids from file and folder names, as BIDS, ABIDE, ADHD-200 and everyone else writes them.
 
@@ -329,7 +328,7 @@ def _look_into(
         file = FoundFile(path, prefix + inside.as_posix(), folders=(name, *inside.parts[:-1]), root=folder)
         if (why := _why_not(path, folder)) is not None:
             found.refused.append(Refusal(printable(file.name), why))
-        elif path.is_dir() or is_beside_weights(path) or is_beside_matrices(path):  # which are read with those
+        elif path.is_dir() or is_beside_matrices(path):  # which are read with those
             continue
         elif _DESIGN.fullmatch(path.name) and is_design(path):
             found.designs.append(file)

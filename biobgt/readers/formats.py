@@ -2,8 +2,8 @@
 
 Everything that looks at files reads :data:`READERS`: which files of a folder hold data, what the app's uploader names,
 which limit holds for a file, what a renamed file really is. A new format is one object there. Libraries that may crash
-on a damaged file, or run what a file says, read it in a process of their own (:mod:`biobgt.readers.isolate`); each
-reader says whether it does.
+on a damaged file, or run what a file says, read it in a process of their own
+(:mod:`biobgt.readers.foreign.isolate`); each reader says whether it does.
 """
 
 import re
@@ -25,12 +25,12 @@ from biobgt.data.graph import KINDS, GivenKind
 from biobgt.readers.arrays import SubjectAxis, read_foreign, read_npy, read_npz
 from biobgt.readers.connections import read_people
 from biobgt.readers.edges import read_edges
-from biobgt.readers.isolate import read_isolated
+from biobgt.readers.foreign.isolate import read_isolated
 from biobgt.readers.measurement import FileName, Orientation, Reading
 from biobgt.readers.pairs import Triangle
 from biobgt.readers.recognise import folders_above
+from biobgt.readers.region_files import is_weights, unpacked, with_centres
 from biobgt.readers.tables import Header, read_text
-from biobgt.readers.tvb import is_weights, unpacked, with_centres
 
 Rows = Literal["in-order", "apart"]
 Kind = Literal["series", "connectivity", "pairs", "edges"]
@@ -312,12 +312,12 @@ def _mark_of(path: Path) -> re.Match[str] | None:
     return next(reversed([*_MARK.finditer(path.name)]), None) if path.name.lower().endswith(_OF_ONE_SIDE) else None
 
 
-# Images to region series, by :mod:`biobgt.readers.foreign_images`. Nothing is smoothed, filtered or regressed unless it
+# Images to region series, by :mod:`biobgt.readers.foreign.images`. Nothing is smoothed, filtered or regressed unless it
 # is asked for.
 
 
 def _read_apart(reader: str, path: Path, about: dict[str, Any], *, limit: str = "seconds") -> Reading:
-    answer, array = read_isolated(f"biobgt.readers.foreign_images:{reader}", path, about, limit=limit)
+    answer, array = read_isolated(f"biobgt.readers.foreign.images:{reader}", path, about, limit=limit)
     names = answer.get("names")
     return Reading(
         values=np.asarray(array, dtype=np.float64),

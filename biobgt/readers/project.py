@@ -29,7 +29,7 @@ from biobgt.data.atlas import BUNDLED, Atlas, load_atlas
 from biobgt.data.cohort import Cohort, Source, Subject
 from biobgt.data.graph import ConnectomeSettings, GivenKind, check_connectivity
 from biobgt.readers.arrays import HEADER_ERRORS
-from biobgt.readers.isolate import one_refused_file
+from biobgt.readers.foreign.isolate import one_refused_file
 
 __all__ = ["PROJECT_SUFFIX", "Project", "ViewValue", "open_project", "save_project", "settings_from"]
 

@@ -26,7 +26,7 @@ from biobgt.data.atlas import (
     recognise_atlas,
 )
 from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_BY_NAMES
-from biobgt.readers.isolate import one_refused_file
+from biobgt.readers.foreign.isolate import one_refused_file
 from biobgt.readers.measurement import BIDS_ATLAS, NUMBERING_NAME, Reading, orientation_question
 from biobgt.readers.tables import is_known, read_table_of_words, read_words
 

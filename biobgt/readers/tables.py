@@ -27,7 +27,7 @@ import pandas as pd
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
-from biobgt.readers.isolate import read_isolated
+from biobgt.readers.foreign.isolate import read_isolated
 from biobgt.readers.measurement import Reading
 
 Header = Literal["yes", "no"]
@@ -611,7 +611,7 @@ def _read_sheet(path: Path) -> pd.DataFrame:
         raise
     except ZIP_ERRORS:
         raise InputError(f"'{path.name}' cannot be read as an Excel workbook; save it again, or as CSV.") from None
-    answer, _ = read_isolated("biobgt.readers.foreign_tables:read_cells", path, {}, limit="workbook_seconds")
+    answer, _ = read_isolated("biobgt.readers.foreign.tables:read_cells", path, {}, limit="workbook_seconds")
     rows: list[list[Any]] = answer["rows"]
     if not rows:
         return pd.DataFrame()

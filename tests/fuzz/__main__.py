@@ -13,7 +13,7 @@ os.environ.setdefault("BIOBGT_MAX_IMAGE_SECONDS", "300")
 from rich.console import Console
 from rich.table import Table
 
-from biobgt.readers import isolate as isolated
+from biobgt.readers.foreign import isolate as isolated
 from tests.fuzz.corpus import FORMATS
 from tests.fuzz.fuzzer import Tally, run
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from biobgt.readers import isolate as isolated
+from biobgt.readers.foreign import isolate as isolated
 from tests.fuzz.corpus import FORMATS
 from tests.fuzz.fuzzer import Finding, try_case
 

@@ -16,7 +16,7 @@ from reading import needs_pipes, reasons, refused, save_table
 from biobgt import ImageOptions, InputError, ReadOptions, load_atlas, read_cohort
 from biobgt.base.limits import Limits
 from biobgt.data.atlas import BUNDLED, Atlas, numbered_atlas
-from biobgt.readers import foreign_images as image_series
+from biobgt.readers.foreign import images as image_series
 from biobgt.readers.formats import read_file
 
 

@@ -15,11 +15,11 @@ import pytest
 from reading import refused
 
 from biobgt.base.errors import ReaderFault
-from biobgt.readers import isolate as isolated
+from biobgt.readers.foreign import isolate as isolated
+from biobgt.readers.foreign.isolate import read_isolated
 from biobgt.readers.formats import ReadOptions, read_file
-from biobgt.readers.isolate import read_isolated
 
-READER = "biobgt.readers.foreign_tables:read_hdf5"
+READER = "biobgt.readers.foreign.tables:read_hdf5"
 HDF5 = {"variable": None, "matlab": False}
 
 
@@ -192,7 +192,7 @@ def test_who_stops_does_not_wait_for_the_files_ahead(tmp_path, rng, warm):
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it ends once it has answered")
 def test_a_process_ends_with_its_parent_even_when_that_is_killed(good):
     script = (
-        "import os, sys\nfrom pathlib import Path\nfrom biobgt.readers import isolate as isolated\n"
+        "import os, sys\nfrom pathlib import Path\nfrom biobgt.readers.foreign import isolate as isolated\n"
         f"isolated.read_isolated({READER!r}, Path({str(good)!r}), {HDF5!r})\n"
         "pid = isolated._POOL._idle[0]._process.pid\nos.kill(pid, 19)\nprint(pid, flush=True)\n"
         "os.kill(os.getpid(), 9)\n"

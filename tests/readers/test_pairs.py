@@ -178,7 +178,9 @@ def test_the_atlas_the_user_names_is_evidence_and_narrows_the_choices(tmp_path):
     assert float(numbers[4]) > 0.7
     other = save(tmp_path / "x.csv", [matrix] * 2, order("upper", 90), [f"edge_{i}" for i in range(4005)])
     refused("chosen atlas has 116", read_cohort, other, atlas="aal116")
-    cohort = read_cohort(tmp_path / "fc.npy", atlas="aal90", options=ReadOptions(triangle="lower"))
+    cohort = read_cohort(
+        tmp_path / "fc.npy", atlas="aal90", options=ReadOptions(triangle="lower", connectivity="functional")
+    )
     assert cohort.atlas is atlas
     np.testing.assert_allclose(cohort.subjects[1].connectivity, off_diagonal(matrix))
 

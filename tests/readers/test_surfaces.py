@@ -14,7 +14,8 @@ from reading import as_text, refused
 from biobgt import load_atlas, read_cohort
 from biobgt.base.limits import Limits, _variable_of
 from biobgt.data.atlas import BUNDLED
-from biobgt.readers import ImageOptions, ReadOptions, foreign_images
+from biobgt.readers import ImageOptions, ReadOptions
+from biobgt.readers.foreign import images as foreign_images
 from biobgt.readers.formats import file_of_other_side, side_of
 from tests.fuzz.corpus import cortex, parcels, save_cifti, save_gifti_labels
 

@@ -24,7 +24,7 @@ from biobgt.readers.arrays import Declared, choose_variable, name_of_labels
 # HDF5 can keep a dataset's numbers in any other file (external storage, virtual datasets, external links). Such a file
 # would read whatever the server may read, so it is refused. Soft links stay within the file and only name again what
 # is found under its own name: they are not followed. h5py's low-level interface opens exactly what is asked for, in a
-# third of the time. Runs in a reading process (:mod:`biobgt.readers.isolate`).
+# third of the time. Runs in a reading process (:mod:`biobgt.readers.foreign.isolate`).
 
 
 _HDF5_COPIES = 3  # HDF5's buffers, the array, and the array turned round
@@ -146,8 +146,8 @@ def _structure_error(name: str, kind: str) -> InputError:
 
 # MATLAB files of version 5 (and 4), read by SciPy.
 #
-# Only the variable that holds the data is read. Runs in a reading process (:mod:`biobgt.readers.isolate`): SciPy's
-# reader crashes on damaged headers and on cells within cells within cells.
+# Only the variable that holds the data is read. Runs in a reading process (:mod:`biobgt.readers.foreign.isolate`):
+# SciPy's reader crashes on damaged headers and on cells within cells within cells.
 
 
 _STRUCTURES = frozenset({"struct", "cell", "object", "function", "opaque"})
@@ -214,7 +214,7 @@ def _dense(value: Any, name: str) -> NDArray[Any]:
 
 # The cells of an Excel workbook's first sheet, row by row, never more than a table may have.
 #
-# openpyxl reads the sheet as a stream. Runs in a reading process (:mod:`biobgt.readers.isolate`).
+# openpyxl reads the sheet as a stream. Runs in a reading process (:mod:`biobgt.readers.foreign.isolate`).
 
 
 Row = list[Any]

@@ -26,7 +26,7 @@ from biobgt.base.limits import DamagedFile, Limits, allow_memory, library
 # What lies between the header and the numbers of a NIfTI-2 file: a CIFTI file's XML, which is parsed as it is opened.
 #
 # A plain image may carry it too, and whoever opens the image parses it. Runs in a reading process
-# (:mod:`biobgt.readers.isolate`).
+# (:mod:`biobgt.readers.foreign.isolate`).
 
 
 _HEADER_BYTES, _FLAG_AT, _OFFSET_AT = 544, 540, 168
@@ -58,7 +58,7 @@ def _check_extensions(path: Path, limits: Limits) -> None:
 # Series of regions out of 4-D NIfTI images, with nilearn's maskers.
 #
 # What an image's header declares is held against the file's size before a voxel is read. Runs in a reading process
-# (:mod:`biobgt.readers.isolate`).
+# (:mod:`biobgt.readers.foreign.isolate`).
 
 
 _NIFTI_COPIES = 6  # as stored, scaled, smoothed, resampled, masked, and the one that is being made
@@ -267,7 +267,7 @@ def _load_confounds(path: Path, strategy: str | None, root: Path) -> tuple[Any, 
 #
 # A parcellated file names its regions itself. A dense series needs a label file (``.dlabel.nii``): vertices are
 # matched by structure and number, voxels by their place in the grid, and each label is the mean of what carries it.
-# Runs in a reading process (:mod:`biobgt.readers.isolate`).
+# Runs in a reading process (:mod:`biobgt.readers.foreign.isolate`).
 
 
 _CIFTI_COPIES = 4  # as stored, scaled, chosen, and the one that is being made
@@ -422,7 +422,7 @@ def _places(axis: Any) -> list[tuple[str, int, int, int]]:
 # Mean series of regions out of GIfTI files, one time point after another: a recording need not fit in memory.
 #
 # A GIfTI file is XML. One that names another file as the place of its numbers is refused, as are declared entities and
-# numbers that the file's size does not explain. Runs in a reading process (:mod:`biobgt.readers.isolate`).
+# numbers that the file's size does not explain. Runs in a reading process (:mod:`biobgt.readers.foreign.isolate`).
 
 
 _GIFTI_COPIES = 6  # as text, decoded, unpacked, as an array, turned, and the one that is being made

@@ -97,7 +97,7 @@ def read_isolated(
     ----------
     reader : str
         Module and function that reads it there, ``read(path, options, limits)``, such as
-        ``biobgt.readers.foreign_tables:read_hdf5``; it is imported in that process alone.
+        ``biobgt.readers.foreign.tables:read_hdf5``; it is imported in that process alone.
     path : Path
     options : mapping
         What that function needs to know, as JSON can hold it.
