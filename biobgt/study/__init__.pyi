@@ -1,4 +1,6 @@
 from .data import StudyData
-from .findings import StudyFindings
+from .design import DesignOptions, plan_study
+from .findings import StudyFindings, read_findings
+from .tested import study_findings
 
-__all__ = ["StudyData", "StudyFindings"]
+__all__ = ["DesignOptions", "StudyData", "StudyFindings", "plan_study", "read_findings", "study_findings"]

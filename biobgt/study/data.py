@@ -1,7 +1,8 @@
 """What was measured of the recordings of a study, as arrays that the tests of its design take."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -53,3 +54,28 @@ class StudyData:
     regions: Mapping[str, FloatArray]
     network: Mapping[str, FloatArray]
     overall: FloatArray
+
+    @cached_property
+    def silent(self) -> NDArray[np.bool_]:
+        """Regions without signal in each recording, shape (n_recordings, n_regions): no edge of theirs is known."""
+        n_regions = self.atlas.n_regions
+        first, second = np.triu_indices(n_regions, 1)
+        found = np.zeros((len(self.edges), n_regions), dtype=bool)
+        for row, own in enumerate(self.edges):
+            known = np.isfinite(own)
+            if not known.all():
+                found[row] = True
+                found[row, first[known]] = found[row, second[known]] = False
+        return found
+
+    def some(self, rows: NDArray[np.intp]) -> "StudyData":
+        """The data of some recordings, by their places."""
+        return replace(
+            self,
+            table=self.table.iloc[rows].reset_index(drop=True),
+            persons=tuple(np.array(self.persons, object)[rows]),
+            edges=self.edges[rows],
+            regions={name: values[rows] for name, values in self.regions.items()},
+            network={name: values[rows] for name, values in self.network.items()},
+            overall=self.overall[rows],
+        )
