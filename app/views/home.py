@@ -16,7 +16,7 @@ from biobgt.figures.hubs import BY_NE, N_RANDOM, HubCurvesOptions, hub_curves
 from biobgt.figures.modules import module_brain
 from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.register import Figure
-from biobgt.figures.screen.pen import plotly_figure
+from biobgt.figures.screen.page import plotly_figure
 from biobgt.hubs import resolvents as cost
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.model.pretrained import InstalledModel, installed_models

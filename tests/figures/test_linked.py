@@ -16,7 +16,8 @@ from biobgt.figures.hubs import hub_brain, hub_curves, hub_scatter
 from biobgt.figures.people import people, people_brain
 from biobgt.figures.register import all_figures
 from biobgt.figures.screen import linked
-from biobgt.figures.screen.pen import draw_on_screen, packed
+from biobgt.figures.screen.page import packed
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.groups.compare import HUBS, ComparisonOptions
 from biobgt.groups.features import compare_measured
 from biobgt.groups.people import regional_values

@@ -20,7 +20,8 @@ from biobgt.figures.paper import pen
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.regions import order_regions
 from biobgt.figures.screen import pen as screen
-from biobgt.figures.screen.pen import _compact, draw_on_screen
+from biobgt.figures.screen.page import _compact, packed
+from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.model.pretrained import installed_model, installed_models
 from biobgt.results.measured import Measured
 
@@ -150,7 +151,7 @@ def test_numbers_are_sent_as_bytes():
         "many": [{"n": np.arange(4).reshape(2, 2)}],
         "text": np.array(["b"], object),
     }
-    sent = screen.packed(contents)
+    sent = packed(contents)
     json.dumps(sent)
     np.testing.assert_array_equal(np.frombuffer(base64.b64decode(sent["x"]["bdata"]), sent["x"]["dtype"]), X)
     assert sent["many"][0]["n"]["shape"] == "2, 2"

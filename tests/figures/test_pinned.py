@@ -6,8 +6,8 @@ import pytest
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures.attention.maps import attention_maps
 from biobgt.figures.register import all_figures
+from biobgt.figures.screen.page import _mark_region
 from biobgt.figures.screen.pen import draw_on_screen
-from biobgt.figures.screen.pinned import mark_region
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
 
@@ -30,7 +30,7 @@ def marked(measured, key, region=REGION, **options):
     """A figure with a region marked."""
     figure = all_figures()[key]
     contents = draw_on_screen(figure(measured, figure.takes(**options)))
-    mark_region(contents, region)
+    _mark_region(contents, region)
     return contents
 
 
@@ -69,7 +69,7 @@ def test_series_have_a_row_and_no_column_and_every_panel_is_marked(measured):
     assert [frame["yref"] for frame in frames] == ["y"]
     groups = Measured(installed_model("adsim-aal90").cohort)
     contents = draw_on_screen(attention_maps(groups, attention_maps.takes()))
-    mark_region(contents, REGION)
+    _mark_region(contents, REGION)
     assert len(marks(contents)[1]) == 2 * sum(trace["type"] == "heatmap" for trace in contents["data"])
 
 
@@ -77,5 +77,5 @@ def test_what_has_no_regions_is_left_alone(measured):
     figure = all_figures()["gamma_sweep"]
     before = draw_on_screen(figure(measured, figure.takes()))
     n_traces, n_shapes = len(before["data"]), len(before["layout"]["shapes"])
-    mark_region(before, REGION)
+    _mark_region(before, REGION)
     assert (len(before["data"]), len(before["layout"]["shapes"])) == (n_traces, n_shapes)

@@ -17,7 +17,8 @@ from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure
-from biobgt.figures.screen.pen import ScreenHeight, height_by_width, page_contents, plotly_figure
+from biobgt.figures.screen.page import page_contents, plotly_figure
+from biobgt.figures.screen.pen import ScreenHeight, height_by_width
 from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.results.measured import Measured
 from session.cohorts import keep_list, listed_figures

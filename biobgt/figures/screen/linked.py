@@ -19,7 +19,8 @@ from biobgt.figures import drawing as draw
 from biobgt.figures.attention import disorders
 from biobgt.figures.register import Figure
 from biobgt.figures.screen.brain import cortex
-from biobgt.figures.screen.pen import Dictionary, draw_on_screen, packed
+from biobgt.figures.screen.page import packed
+from biobgt.figures.screen.pen import Dictionary, draw_on_screen
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES, NE, HubOptions
 

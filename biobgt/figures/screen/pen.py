@@ -4,7 +4,6 @@ No drawing needs plotly itself: it checks every value that it is given, which ta
 drawing are plain, so here is the one place where they are escaped. Every mark has one function, in :data:`_PENS`.
 """
 
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -20,7 +19,6 @@ from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
 from biobgt.figures.regions import RegionOrder
 from biobgt.figures.screen.brain import brain_on_screen
-from biobgt.figures.screen.pinned import mark_region
 
 Dictionary = dict[str, Any]
 
@@ -40,12 +38,8 @@ _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
 _BESIDE_WIDTH = 70  # px, of what stands at the right of rows
 _FRAME_LINE = {"color": BLACKISH, "width": 2.5}
 _DIVIDER = {"color": "rgba(128, 128, 128, 0.6)", "width": 1}  # seen on a light and on a dark page
-_MOST_NAMED = 5  # entries of a legend that fit below a third of a page
-_SMALL, _SMALLER = 12, 10  # px, of letters there
-_SMALL_BAR, _PANEL_TITLE, _EDGE = 52, 18, 4  # px, of a colour bar with its words and numbers, and around
 # A click picks a point; the others do not fade, because all of them still count.
 _UNSELECTED = {"marker": {"opacity": 0.75}}
-_TYPED = {"float64": "f8", "float32": "f4", "int32": "i4", "int16": "i2", "uint16": "u2", "int8": "i1", "uint8": "u1"}
 
 
 @dataclass(frozen=True)
@@ -109,7 +103,8 @@ def draw_on_screen(drawing: draw.Drawing) -> Dictionary:
     Returns
     -------
     dict
-        ``data`` and ``layout``, as plotly takes them. Arrays are arrays: :func:`page_contents` makes bytes of them.
+        ``data`` and ``layout``, as plotly takes them. Arrays are arrays:
+        :func:`biobgt.figures.screen.page.page_contents` makes bytes of them.
     """
     sheet = _Sheet(drawing)
     layout = _frame(drawing)
@@ -662,106 +657,3 @@ _PENS: Mapping[type[draw.Mark], Callable[[Any, _Place, _Sheet], None]] = {
     draw.Flow: _flow,
     draw.Chords: _chords,
 }
-
-
-# As pages show it: smaller, or as bytes.
-
-
-def _compact(contents: Dictionary, *, height: int) -> Dictionary:
-    """The same as small as a third of a page, with less around it.
-
-    The title, the names of networks, long legends and the toolbar's room are left out; whoever shows it says beside it
-    whose it is, and whether that is simulated. What the figure shows stays as it was drawn.
-
-    Parameters
-    ----------
-    contents : dict
-        Of :func:`draw_on_screen`.
-    height : int
-        In px.
-    """
-    layout, letters = contents["layout"], {"size": _SMALLER}
-    frame = {**layout, "title": {"text": ""}, "height": height}
-    top = _EDGE
-    n_named = sum(bool(trace.get("name")) and trace.get("showlegend") is not False for trace in contents["data"])
-    if "coloraxis" in layout:
-        bar = layout["coloraxis"]["colorbar"]
-        small = {"thickness": 6, "len": 0.9, "y": 1, "tickfont": letters, "title": {**bar["title"], "font": letters}}
-        frame["coloraxis"] = {**layout["coloraxis"], "colorbar": bar | small}
-        top += _SMALL_BAR + _PANEL_TITLE
-    elif not 0 < n_named <= _MOST_NAMED:
-        frame["showlegend"] = False
-    else:
-        place = {"font": letters, "y": 0 if "scene" in layout else -0.12, "yanchor": "top"}
-        frame["legend"] = {name: one for name, one in layout["legend"].items() if name != "entrywidth"} | place
-    frame["margin"] = {"l": _EDGE, "r": _EDGE, "t": top, "b": _EDGE}
-    frame["annotations"] = [note | {"font": {"size": _SMALL}} for note in layout.get("annotations", ())]
-    squares = any(trace["type"] == "heatmap" for trace in contents["data"])
-    for name in (name for name in layout if name.startswith(("xaxis", "yaxis"))):
-        frame[name] = layout[name] | {"tickfont": letters, "title": {**layout[name].get("title", {}), "font": letters}}
-        if squares and name.startswith("yaxis"):
-            frame[name]["showticklabels"] = False
-    return {**contents, "layout": frame}
-
-
-def packed(value: Any) -> Any:
-    """The same with numbers as bytes, which a browser reads at once and which take half of their letters."""
-    if isinstance(value, Mapping):
-        return {name: packed(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [packed(one) for one in value]
-    if not isinstance(value, np.ndarray):
-        return value.item() if isinstance(value, np.generic) else value
-    if value.dtype.name == "int64" and (not value.size or np.abs(value).max() < 2**31):
-        value = value.astype(np.int32)
-    if value.dtype.name not in _TYPED:
-        return value.tolist()
-    shape = {"shape": ", ".join(map(str, value.shape))} if value.ndim > 1 else {}
-    return {"dtype": _TYPED[value.dtype.name], "bdata": base64.b64encode(value.tobytes()).decode(), **shape}
-
-
-def page_contents(drawing: draw.Drawing, *, small: int = 0, pinned: int | None = None) -> Dictionary:
-    """A drawing as a page of the app keeps it: numbers as bytes, and plotly's template, which the page's theme fills.
-
-    Parameters
-    ----------
-    drawing : Drawing
-    small : int
-        Height in px of a drawing for a third of a page; 0 for a whole one.
-    pinned : int, optional
-        A region to be marked in every plot that has it, counted from 0.
-    """
-    from plotly.io import templates  # takes a while, and only pages need it
-
-    contents = draw_on_screen(drawing)
-    if pinned is not None:
-        mark_region(contents, pinned)
-    contents = packed(_compact(contents, height=small) if small else contents)
-    contents["layout"]["template"] = templates[templates.default].to_plotly_json()
-    return contents
-
-
-def plotly_figure(contents: Dictionary, **layout: Any) -> Any:
-    """What was drawn before as a figure of plotly, as ``st.plotly_chart`` takes it; of a dictionary it would check all.
-
-    Parameters
-    ----------
-    contents : dict
-        Not to be changed, because sessions share it.
-    **layout
-        In the place of what its layout says.
-    """
-    from plotly.basedatatypes import BaseFigure
-
-    shown = {**contents, "layout": {**contents["layout"], **layout}}
-
-    class Drawn(BaseFigure):  # type: ignore[misc]
-        """Streamlit asks it for its contents, and for nothing else."""
-
-        def __init__(self) -> None:
-            pass
-
-        def to_dict(self) -> Dictionary:
-            return shown
-
-    return Drawn()
