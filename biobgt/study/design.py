@@ -4,7 +4,7 @@ Every study has two designs, one with overall connectivity as a covariate and on
 stand beside each other. All that is to be known of them is known before anything is computed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -19,8 +19,10 @@ from biobgt.data.atlas import LABELLINGS
 from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.inference.design import AVERAGED, Recordings, StudyDesign, study_design
 from biobgt.inference.edges import EdgeOptions
-from biobgt.inference.formula import INTERCEPT, MOTION, Factor, parse_formula, term_name, variables_of
+from biobgt.inference.formula import INTERCEPT, MOTION, parse_formula, term_name, variables_of
 
+Harmonisation = Literal["none", "combat", "robust"]
+NONE, COMBAT, ROBUST = get_args(Harmonisation)
 Gaps = Literal["regions", "people"]
 REGIONS, PEOPLE = get_args(Gaps)
 _KNOWN_OF_MOST = 0.9  # of the recordings; a covariate known of fewer would cost too many people unasked
@@ -65,6 +67,16 @@ class DesignOptions(EdgeOptions):
         help="Make overall connectivity a covariate of the main result. Results with and without it are always both "
         "given.",
         flag="--adjust-overall/--no-adjust-overall",
+    )
+    harmonise: Harmonisation = option(
+        NONE,
+        title="Harmonise sites",
+        help="ComBat takes away what sites add to each measure, its mean and its variance, and preserves what is "
+        "tested and adjusted for. Robust: single people who are far off do not decide.",
+        shown={NONE: "No", COMBAT: "ComBat", ROBUST: "ComBat, robust"},
+    )
+    harmonise_by: str = option(
+        "site", title="Harmonise by", help="The variable whose values are harmonised: sites or scanners."
     )
     gaps: Gaps = option(
         REGIONS,
@@ -183,7 +195,7 @@ def _usual_covariates(
     variables: pd.DataFrame, persons: Sequence[str], options: DesignOptions
 ) -> tuple[list[str], list[str]]:
     """Of motion, age, sex and site those that a test is adjusted for unasked, and a sentence on the others."""
-    tested = {factor.variable for factor in _factors(options.test or _GROUP)}
+    tested = variables_in(options.test or _GROUP)
     taken, absent, scarce = [], [], []
     for name in USUAL_COVARIATES:
         if name in tested or (name == "log_mean_fd" and MOTION in tested):
@@ -198,8 +210,13 @@ def _usual_covariates(
     return taken, [*notes, *([not_ruled_out(absent)] if absent else [])]
 
 
-def _factors(test: str) -> Iterator[Factor]:
-    return (factor for term in parse_formula(f"~ {test.replace(':', '*')}") for factor in term)
+def variables_in(term: str) -> set[str]:
+    """The variables of a term, however they are transformed.
+
+    >>> sorted(variables_in("C(site):age"))
+    ['age', 'site']
+    """
+    return {factor.variable for one in parse_formula(f"~ {term.replace(':', '*')}") for factor in one}
 
 
 def _varies_within(values: "pd.Series[float]", persons: Sequence[str]) -> bool:

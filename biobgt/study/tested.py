@@ -19,8 +19,9 @@ from biobgt.inference.edges import BLOCKS, BOTH, EdgeEffects, EdgeOptions, edge_
 from biobgt.inference.effects import effect_kind, effects_of, smallest_effect
 from biobgt.modules.measures import REGION_MEASURES
 from biobgt.study.data import StudyData
-from biobgt.study.design import PEOPLE, DesignOptions, PlannedStudy, plan_study
+from biobgt.study.design import NONE, PEOPLE, DesignOptions, PlannedStudy, plan_study
 from biobgt.study.findings import TABLES, StudyFindings, TestedContrast, TestedDesign, typed
+from biobgt.study.harmonised import harmonise_study
 
 Tell = Callable[[str], None]
 
@@ -38,13 +39,21 @@ def study_findings(data: StudyData, options: DesignOptions, *, tell: Tell = lamb
     options = options.part(DesignOptions)
     data, notes = _gaps(data, options)
     plan = plan_study(data.table, data.persons, options, data.overall)
+    harmonised = pd.DataFrame(columns=TABLES["harmonised"])
+    overall_by_site = pd.DataFrame(columns=TABLES["overall_by_site"])
+    if options.harmonise != NONE:
+        tell("Harmonising sites…")
+        found = harmonise_study(data, plan, options)
+        harmonised, overall_by_site, data = found.shares, found.overall, found.data
+        notes += found.notes
+        plan = plan_study(data.table, data.persons, options, data.overall)
     data, filled = _without_modules_zero(data)
     labelling = (options.labelling or next(iter(data.atlas.labels), "")) if options.method == BLOCKS else ""
     each = [_tests(data, adjusted, design, options, labelling, tell) for adjusted, design in plan.designs.items()]
     return StudyFindings(
         designs=tuple(one.design for one in each),
-        harmonised=typed(pd.DataFrame(columns=TABLES["harmonised"])),
-        overall_by_site=typed(pd.DataFrame(columns=TABLES["overall_by_site"])),
+        harmonised=typed(harmonised),
+        overall_by_site=typed(overall_by_site),
         maps=typed(pd.DataFrame(columns=TABLES["maps"])),
         labelling=labelling,
         options=options,

@@ -245,3 +245,50 @@ def test_the_term_can_be_any_that_formulas_have(shared_data):
     alone = effects_of(design, area(data.regions["degree"], data.levels), permutations=199)
     own = found.regions[~found.regions["adjusted"] & found.regions["level"].isna()]
     np.testing.assert_array_equal(own["effect"], alone.table["effect"])
+
+
+# Harmonisation.
+
+
+def _of_two_sites(rng, **about):
+    data = _planted(rng, **about)
+    site = np.repeat(["x", "y"], 20)
+    shift = np.where(site == "y", 2.0, 0.0)
+    regions = {"degree": data.regions["degree"] * np.where(site == "y", 3.0, 1.0)[:, None, None] + shift[:, None, None]}
+    edges = (data.edges + 0.5 * shift[:, None]).astype(np.float32)
+    return replace(data, table=data.table.assign(site=site), edges=edges, regions=regions, overall=data.overall + shift)
+
+
+def test_what_sites_add_is_taken_away_if_asked_and_its_share_is_kept_before_and_after(rng):
+    data = _of_two_sites(rng)
+    options = replace(FEW, design="~ group + age", harmonise="combat")
+    found = study_findings(data, options)
+    shares = found.harmonised.groupby("measure")[["before", "after", "spread_before", "spread_after"]].mean()
+    assert shares.loc["edges", "before"] > 0.3
+    assert abs(shares.loc["edges", "after"]) < 0.1
+    assert shares.loc["degree", "spread_before"] > 0.15
+    assert abs(shares.loc["degree", "spread_after"]) < 0.1
+    assert set(found.harmonised["level"].dropna()) == {0.1, 0.2, 0.3}
+    by_site = found.overall_by_site.groupby("site")[["before", "after"]].mean()
+    assert by_site.loc["y", "before"] - by_site.loc["x", "before"] > 1.5
+    assert abs(by_site.loc["y", "after"] - by_site.loc["x", "after"]) < 0.3
+    assert any("ComBat was fitted on 40 people of 2 sites, preserving group and age" in note for note in found.notes)
+    assert (found.edges["component"] > 0).sum() >= 6  # the planted triangle, with overall connectivity and without
+    plain = study_findings(data, replace(options, harmonise="none"))
+    assert plain.harmonised.empty
+    assert plain.overall_by_site.empty
+    assert not np.allclose(plain.edges["statistic"], found.edges["statistic"])
+
+
+def test_harmonising_is_refused_where_site_and_group_are_one_or_site_is_tested(rng):
+    data = _of_two_sites(rng)
+    one = replace(data, table=data.table.assign(site=data.table["group"].map({"NC": "x", "AD": "y"})))
+    with pytest.raises(InputError, match="told apart from site"):
+        study_findings(one, replace(FEW, design="~ group", harmonise="combat"))
+    with pytest.raises(InputError, match="site is tested"):
+        study_findings(data, replace(FEW, design="~ site", test="site", harmonise="combat"))
+    with pytest.raises(InputError, match="no variable 'scanner'"):
+        study_findings(data, replace(FEW, harmonise="robust", harmonise_by="scanner"))
+    lacking = data.table.assign(site=["x", None, *data.table["site"][2:]])
+    with pytest.raises(InputError, match="site is not known of recording 'sub-0001'"):
+        study_findings(replace(data, table=lacking), replace(FEW, design="~ group", harmonise="combat"))
