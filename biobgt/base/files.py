@@ -171,6 +171,17 @@ def hold(lock: IO[Any] | int, *, wait: bool = False) -> bool:
     return True
 
 
+def held_by_another(lock: IO[Any]) -> bool:
+    """Lock an open file as :func:`hold` does; True where another process holds it, and not where there are no locks."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (OSError, NameError):
+        return False
+    return False
+
+
 def _clear_abandoned(path: Path) -> None:
     """Delete what killed processes left of a file; one that is still empty may belong to a process that just began."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED_SUFFIX}"):

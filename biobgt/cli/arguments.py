@@ -114,7 +114,7 @@ def _parameters(kind: type[Options]) -> list[Parameter]:
         if one.choices is not None and (isinstance(one.choices, Registry) or type_ is str):  # Typer lists a Literal's
             help_ += f" One of {', '.join(map(str, one.choices))}."
         if several:
-            type_ = list[str] | None
+            type_ = list[one.types[0]] | None  # type: ignore[name-defined]
         elif len(one.types) > 1:  # Typer reads one type
             type_ = one.types[0] | None
         annotation: Any = Annotated[type_, typer.Option(*((one.flag,) if one.flag else ()), help=help_)]

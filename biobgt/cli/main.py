@@ -49,11 +49,17 @@ def _escape_controls(text: str) -> str:
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar while a job runs; yields the callback that moves it."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+def progress_bar(what: str, *, unit: str = "") -> Iterator[Callable[[int, int], None]]:
+    """Show a bar while a job runs, with so many units per second where one is named; yields what moves it."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    class Rate(ProgressColumn):
+        """How many are done in a second."""
+
+        def render(self, task: Any) -> Text:
+            return Text(f"{task.speed:.2g} {unit}/s" if unit and task.speed else "")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     with Progress(*columns, console=_ERR, transient=True, disable=not _ERR.is_terminal) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -189,6 +195,7 @@ JOBS = {
     "hubs": "biobgt.cli.networks:hubs",
     "modules": "biobgt.cli.networks:modules",
     "compare": "biobgt.cli.networks:compare",
+    "study": "biobgt.cli.study:study",
     "figure": "biobgt.cli.figures:figure",
     "train": "biobgt.cli.models:train",
     "evaluate": "biobgt.cli.models:evaluate",

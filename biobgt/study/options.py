@@ -44,6 +44,11 @@ class RecordingOptions(EntanglementOptions, ModuleOptions):
         low=0,
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "levels", tuple(sorted(set(self.levels))))
+        object.__setattr__(self, "measures", tuple(key for key in HUB_MEASURES if key in self.measures))
+
     def settings_at_levels(self, settings: ConnectomeSettings) -> tuple[ConnectomeSettings, ...]:
         """How graphs are made, at each level."""
         return tuple(replace(settings, level=level) for level in self.levels)
@@ -71,6 +76,10 @@ def study_settings(kind: ConnectivityKind, chosen: Mapping[str, Any]) -> Connect
         raise InputError("A study is measured at several levels of the threshold. Name them with --at, and no --level.")
     if settings.threshold == "none":
         raise InputError("A study has levels of a threshold. To keep all connections, name the density 1: --at 1.")
+    if settings.sign == "signed":
+        raise InputError(
+            "Hub measures are not defined for negative weights. Choose the sign rule positive or absolute."
+        )
     if settings.estimator == "tangent":
         raise InputError(
             "The tangent space needs all recordings at once, and a study measures them one by one. Choose another "

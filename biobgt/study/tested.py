@@ -39,6 +39,8 @@ def study_findings(data: StudyData, options: DesignOptions, *, tell: Tell = lamb
     options = options.part(DesignOptions)
     data, notes = _gaps(data, options)
     plan = plan_study(data.table, data.persons, options, data.overall)
+    for sentence in plan.sentences:
+        tell(sentence)
     harmonised = pd.DataFrame(columns=TABLES["harmonised"])
     overall_by_site = pd.DataFrame(columns=TABLES["overall_by_site"])
     if options.harmonise != NONE:
@@ -47,6 +49,8 @@ def study_findings(data: StudyData, options: DesignOptions, *, tell: Tell = lamb
         harmonised, overall_by_site, data = found.shares, found.overall, found.data
         notes += found.notes
         plan = plan_study(data.table, data.persons, options, data.overall)
+    for sentence in plan.sentences:
+        tell(sentence)
     data, filled = _without_modules_zero(data)
     labelling = (options.labelling or next(iter(data.atlas.labels), "")) if options.method == BLOCKS else ""
     each = [_tests(data, adjusted, design, options, labelling, tell) for adjusted, design in plan.designs.items()]

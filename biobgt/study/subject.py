@@ -1,0 +1,170 @@
+"""What a study measures of one recording: its edges, and at every level of the threshold its regions and its network.
+
+All of it comes from :class:`biobgt.results.measured.Measured`, so what a session has measured is not measured again.
+Regions without signal have no numbers (NaN): a zero would be taken for a measurement.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from biobgt.base.references import cited
+from biobgt.data.atlas import Atlas
+from biobgt.data.cohort import Cohort
+from biobgt.data.connectivity import fisher_z
+from biobgt.data.graph import ConnectivityKind, is_correlation
+from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.modules.measures import (
+    MODULE_MEASURES,
+    PARTICIPATION,
+    REGION_MEASURES,
+    SEGREGATION,
+    ModuleOptions,
+    measure_columns,
+)
+from biobgt.modules.structure import segregation
+from biobgt.results.measured import Measured
+from biobgt.study.options import RecordingOptions
+
+LEVEL, REGION = "level", "region"
+MEAN, OVERALL = "mean_connectivity", "mean_absolute_connectivity"
+_MEAN_PARTICIPATION = f"mean_{PARTICIPATION}"
+_SMALL_WORLD = {
+    "clustering": "Mean clustering coefficient of the largest component.",
+    "path_length": "Mean shortest path length of the largest component.",
+    "sigma": "Small-worldness σ: clustering over that of random graphs, divided by path length over that of theirs.",
+    "omega": "Small-worldness ω: random graphs' path length over the graph's, less clustering over that of lattices.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class RecordingMeasures:
+    """What was measured of one recording.
+
+    Attributes
+    ----------
+    edges : ndarray, shape (n_regions, n_regions)
+        Fisher z of correlations, other weights as they are; NaN for regions without signal, zero on the diagonal.
+    regions : DataFrame
+        A row per level and region: ``level``, ``region``, the hub measures, ``module`` (0 for none), ``role`` and the
+        measures of :data:`biobgt.modules.measures.REGION_MEASURES`.
+    network : DataFrame
+        A row per level: see :func:`network_columns`.
+    """
+
+    edges: NDArray[np.float32]
+    regions: pd.DataFrame
+    network: pd.DataFrame
+
+
+def measure_recording(measured: Measured, options: RecordingOptions) -> RecordingMeasures:
+    """Measure one recording at every level.
+
+    Parameters
+    ----------
+    measured : Measured
+        Of one subject; its settings say how graphs are made, but for the level.
+    options : RecordingOptions
+    """
+    silent = np.array(measured.subject.silent_regions, dtype=np.int64)
+    mean, overall = measured.mean_connectivity()
+    fixed = {**_segregation_of_labellings(measured), MEAN: mean, OVERALL: overall}
+    regions, network = [], []
+    for settings in options.settings_at_levels(measured.settings):
+        at_level = measured.of(measured.subject.id, settings)
+        regions.append(_regions(at_level, options, silent))
+        network.append({LEVEL: settings.level, **_network(at_level, options), **fixed})
+    return RecordingMeasures(_edges(measured, silent), pd.concat(regions, ignore_index=True), pd.DataFrame(network))
+
+
+def _edges(measured: Measured, silent: NDArray[np.int64]) -> NDArray[np.float32]:
+    whole = measured.connectivity()
+    correlated = measured.kind.functional and measured.settings.estimator != "fisher-z" and is_correlation(whole)
+    edges = (fisher_z(whole) if correlated else whole).astype(np.float32)
+    edges[silent], edges[:, silent] = np.nan, np.nan
+    np.fill_diagonal(edges, 0)
+    return edges
+
+
+def _regions(measured: Measured, options: RecordingOptions, silent: NDArray[np.int64]) -> pd.DataFrame:
+    hubs = measured.hubs(options.perturbation).values(options.gamma, options.measures)
+    table = pd.DataFrame({REGION: measured.atlas.regions, **{key: hubs[key].astype(float) for key in options.measures}})
+    roles = measured.modules(options.part(ModuleOptions)).roles.reset_index(drop=True)
+    table[["module", "role", *REGION_MEASURES]] = roles[["module", "role", *REGION_MEASURES]]
+    table.loc[silent, [*options.measures, *REGION_MEASURES]] = np.nan
+    table.insert(0, LEVEL, measured.settings.level)
+    return table
+
+
+def _network(measured: Measured, options: RecordingOptions) -> dict[str, float]:
+    modules = measured.modules(options.part(ModuleOptions))
+    found: dict[str, float] = {"edges": measured.graph().n_edges, **modules.measures}
+    participation = modules.roles[PARTICIPATION].to_numpy(float)
+    found[_MEAN_PARTICIPATION] = float(np.nanmean(participation)) if np.isfinite(participation).any() else np.nan
+    if options.small_world:
+        nulls = [measured.null_small_world(options, options.seed + number) for number in range(options.small_world)]
+        pooled = nulls[0].pooled_with(nulls[1:])
+        found |= {name: float(getattr(pooled, name)) for name in _SMALL_WORLD}
+    return found
+
+
+def _segregation_of_labellings(measured: Measured) -> dict[str, float]:
+    """System segregation of the functional networks of the atlas, on correlations."""
+    whole = measured.pearson()
+    if not measured.kind.functional or not is_correlation(whole):
+        return {}
+    found = {}
+    for name, labels in measured.atlas.labels.items():
+        numbers = {label: number for number, label in enumerate(sorted(set(filter(None, labels))), start=1)}
+        systems = np.array([numbers[label] if label else 0 for label in labels])
+        systems[list(measured.subject.silent_regions)] = 0
+        found[f"{SEGREGATION} {name}"] = segregation(whole, systems).system_segregation
+    return found
+
+
+def tested_numbers(atlas: Atlas) -> tuple[str, ...]:
+    """The columns of the tables of networks in which people are compared."""
+    modules = [column for column, (measure, _) in measure_columns(atlas.labels).items() if measure.shown]
+    labelled = [f"{SEGREGATION} {name}" for name in atlas.labels]
+    return (*modules, _MEAN_PARTICIPATION, *_SMALL_WORLD, *labelled, MEAN, OVERALL)
+
+
+# What the columns of the tables are, for their dictionaries.
+
+
+def region_columns(kind: ConnectivityKind, options: RecordingOptions) -> dict[str, str]:
+    """What each column of the tables of regions holds, in a sentence."""
+    hubs = {key: cited(HUB_MEASURES[key].in_words_of(kind).definition) for key in options.measures}
+    return {
+        LEVEL: "Level of the threshold: share of pairs that are kept, or weight, as study.json says.",
+        REGION: "Name of the region, as in atlas.tsv.",
+        **hubs,
+        "module": "Module of the region, found anew at every level; 0 for none.",
+        "role": "Role of the region in its module (R1 to R7).",
+        **{key: cited(measure.definition) for key, measure in REGION_MEASURES.items()},
+    }
+
+
+def network_columns(cohort: Cohort, options: RecordingOptions) -> dict[str, str]:
+    """What each column of the tables of networks holds, in a sentence."""
+    columns = measure_columns(cohort.atlas.labels)
+    modules = {
+        column: cited(measure.definition) + (f" With the labels {name}." if name else "")
+        for column, (measure, name) in columns.items()
+    }
+    definition = cited(MODULE_MEASURES[SEGREGATION].definition)
+    labelled = {
+        f"{SEGREGATION} {name}": f"{definition} Here of the functional networks {name}." for name in cohort.atlas.labels
+    }
+    return {
+        LEVEL: "Level of the threshold: share of pairs that are kept, or weight, as study.json says.",
+        "edges": "Number of connections of the graph.",
+        **modules,
+        _MEAN_PARTICIPATION: "Mean participation of the regions that are in a module.",
+        **(_SMALL_WORLD if options.small_world else {}),
+        **labelled,
+        MEAN: "Mean connectivity over all pairs of regions with signal; the same at every level.",
+        OVERALL: "Mean absolute connectivity over all pairs of regions with signal; the same at every level.",
+    }
