@@ -24,24 +24,24 @@ from biobgt.readers.fetch import DEMO_PREFIX
 
 PANELS = "panels"  # the name of a figure that is made of others
 FEWEST_PANELS = 2
-MODEL_PREFIX = "model:"
+MODEL_PREFIX, STUDY_PREFIX = "model:", "study:"
 _FIGURE, _PANELS, _VERSION = "biobgt-figure", "biobgt-panels", 1  # formats of requests
 
 
 @dataclass(frozen=True)
 class CohortRef:
-    """A cohort by name: a demo with its parameters, a user's own, or the one a trained model's results are of.
+    """A cohort by name: a demo with its parameters, a user's own, or the one a model's or a study's results are of.
 
     Attributes
     ----------
     name : str
-        The demo's short name (``asd``), the model's, or what the user calls the cohort.
-    demo, model : bool
+        The demo's short name (``asd``), the model's, or what the user calls the cohort or its study.
+    demo, model, study : bool
     n_per_group, seed : int
         Of a demo.
     sha256 : str
-        Of a user's own cohort, from :func:`cohort_sha256`; of a model, that of its weights, as its card has it; empty
-        where it was not asked for yet.
+        Of a user's own cohort, from :func:`cohort_sha256`; of a model, that of its weights, as its card has it; of a
+        study, that of what it found; empty where it was not asked for yet.
     """
 
     name: str
@@ -50,6 +50,7 @@ class CohortRef:
     n_per_group: int = DEMO_PER_GROUP
     seed: int = 0
     sha256: str = ""
+    study: bool = False
 
     def __post_init__(self) -> None:
         if self.demo and self.name not in DEMO_COHORTS:
@@ -58,12 +59,13 @@ class CohortRef:
     @property
     def own(self) -> bool:
         """Whether these are subjects that a user brought."""
-        return not (self.demo or self.model)
+        return not (self.demo or self.model or self.study)
 
     @property
     def place(self) -> str:
         """As the command line names it: ``demo:asd``, ``model:abide-cc200``; a user's own has no such name."""
-        return "" if self.own else f"{DEMO_PREFIX if self.demo else MODEL_PREFIX}{self.name}"
+        prefix = DEMO_PREFIX if self.demo else MODEL_PREFIX if self.model else STUDY_PREFIX
+        return "" if self.own else f"{prefix}{self.name}"
 
     def draw(self) -> Cohort:
         """Draw the demo cohort; of a model's, whose subjects are not shipped, only the atlas is known."""
@@ -75,6 +77,8 @@ class CohortRef:
                     "BioBGT Explorer that provenance.json names."
                 )
             return model.cohort
+        if self.study:
+            raise InputError(f"The study '{self.name}' is a folder: name it, as study:FOLDER.")
         if not self.demo:
             raise InputError(f"The subjects of '{self.name}' are not a demo: name the file they are in.")
         return demo_cohort(self.name, n_per_group=self.n_per_group, seed=self.seed)
@@ -105,7 +109,7 @@ class FigureRequest:
             "format": _FIGURE,
             "version": _VERSION,
             "figure": self.figure,
-            "cohort": asdict(self.cohort),
+            "cohort": {name: value for name, value in asdict(self.cohort).items() if name != "study" or value},
             "subject": self.subject,
             "settings": self.settings.as_dict(),
             "options": {name: list(value) if isinstance(value, tuple) else value for name, value in self._options},
@@ -141,7 +145,7 @@ class FigureRequest:
         try:
             return cls(
                 figure=_a(str, document["figure"]),
-                cohort=CohortRef(**_checked(document["cohort"], CohortRef)),
+                cohort=CohortRef(**_checked({"study": False, **document["cohort"]}, CohortRef)),
                 subject=None if document["subject"] is None else _a(str, document["subject"]),
                 settings=ConnectomeSettings(**_checked(document["settings"], ConnectomeSettings)),
                 options={_a(str, name): _plain(value) for name, value in document["options"].items()},
@@ -244,7 +248,8 @@ def _checked(document: Mapping[str, Any], kind: type[CohortRef] | type[Connectom
     if set(document) != names:
         raise KeyError(f"expected {', '.join(sorted(names))}")
     texts = {"name", "sha256", "estimator", "sign", "threshold"}
-    kinds: dict[str, Any] = dict.fromkeys(texts, str) | {"demo": bool, "model": bool, "backbone": bool, "level": float}
+    kinds: dict[str, Any] = dict.fromkeys(texts, str) | dict.fromkeys(("demo", "model", "study", "backbone"), bool)
+    kinds["level"] = float
     return {name: _a(kinds.get(name, int), value) for name, value in document.items()}
 
 

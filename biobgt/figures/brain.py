@@ -71,6 +71,8 @@ class Brain(Mark):
         Colours of all groups, as ``#rrggbb``, in the order of the legend.
     edges : sequence of (int, int, float)
         Two regions, counted from 0, and a weight: the stronger the thicker, dashed where negative.
+    signs : mapping of int to (str, str)
+        Name and colour of positive (1) and of negative (-1) connections, where these have colours of their own.
     quantity : str
         What the values are.
     limits : (float, float), optional
@@ -94,6 +96,7 @@ class Brain(Mark):
     groups: Sequence[str | None] | None = None
     group_colours: Mapping[str, str] = field(default_factory=dict)
     edges: Sequence[tuple[int, int, float]] = ()
+    signs: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     quantity: str = ""
     limits: tuple[float, float] | None = None
     ranked: bool = False

@@ -3,7 +3,7 @@
 Which connections are drawn is given: the strongest of a subject, or those that a test finds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ _STEPS = (25, 50, 100, 200, 400)
 
 
 @dataclass(frozen=True)
-class _ConnectogramOptions(RegionOrderOptions):
+class ConnectogramOptions(RegionOrderOptions):
     """Which connections are drawn, of regions in which order."""
 
     connections: int = option(
@@ -66,7 +66,13 @@ def strongest_pairs(matrix: FloatArray, number: int) -> NDArray[np.intp]:
 
 
 def connectogram_panel(
-    regions: Sequence[str], order: RegionOrder, pairs: NDArray[np.intp], weights: FloatArray, quantity: str
+    regions: Sequence[str],
+    order: RegionOrder,
+    pairs: NDArray[np.intp],
+    weights: FloatArray,
+    quantity: str,
+    *,
+    signs: Mapping[int, tuple[str, str]] | None = None,
 ) -> draw.Panel:
     """Regions round a ring, and the given connections among them.
 
@@ -80,7 +86,10 @@ def connectogram_panel(
     weights : ndarray, shape (n_pairs,)
     quantity : str
         What these are.
+    signs : mapping of int to (str, str), optional
+        Name and colour of positive (1) and of negative (-1) chords; by default they are called by the quantity.
     """
+    usual = {1: (f"positive {quantity}" if (weights < 0).any() else quantity, POSITIVE)}
     place_of = np.empty(len(regions), dtype=np.intp)
     place_of[list(order.order)] = np.arange(len(regions))
     named = [name for name, _, _ in order.blocks if name != UNLABELLED]
@@ -91,16 +100,15 @@ def connectogram_panel(
         colours=[colours.get(name, PALE_GREY) for name, _, _ in order.blocks] or [PALE_GREY],
         pairs=place_of[pairs],
         weights=weights,
-        signs={1: (f"positive {quantity}" if (weights < 0).any() else quantity, POSITIVE)}
-        | {-1: (f"negative {quantity}", NEGATIVE)},
+        signs=signs or usual | {-1: (f"negative {quantity}", NEGATIVE)},
         ids=order.order,
         hover="%{text}",
     )
     return draw.Panel(marks=[ring], x=draw.Axis(hidden=True), y=draw.Axis(hidden=True))
 
 
-@figure("connectogram", "Connectogram", takes=_ConnectogramOptions, least_mm=60)
-def connectogram(measured: "Measured", options: _ConnectogramOptions) -> draw.Drawing:
+@figure("connectogram", "Connectogram", takes=ConnectogramOptions, least_mm=60)
+def connectogram(measured: "Measured", options: ConnectogramOptions) -> draw.Drawing:
     """The strongest connections of a subject, among regions on a ring of networks."""
     subject, regions = measured.subject, measured.atlas.regions
     matrix = with_gaps(measured.connectivity(), subject)

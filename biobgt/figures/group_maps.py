@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from biobgt.base.arrays import FDR
+from biobgt.base.arrays import FDR, FloatArray
+from biobgt.base.colours import NEGATIVE, POSITIVE
 from biobgt.base.options import option
-from biobgt.base.wording import adjusted_for, capitalised, not_ruled_out, percent
+from biobgt.base.wording import adjusted_for, capitalised, counted, not_ruled_out, percent
 from biobgt.figures import drawing as draw
 from biobgt.figures.connectivity import LARGEST_MATRIX_MM, matrix_panel
+from biobgt.figures.connectogram import ConnectogramOptions, connectogram_panel, strongest_pairs
 from biobgt.figures.groups import compared_groups, connectivity_sentence, difference_methods
 from biobgt.figures.hubs import HUB_COLOUR
 from biobgt.figures.regions import RegionOrderOptions, matrix_numbers, regions_in_order
@@ -17,6 +19,7 @@ from biobgt.figures.register import figure
 from biobgt.figures.which_model import group_colour
 from biobgt.groups.compare import HUBS, NETWORKS, Compared, ComparisonOptions
 from biobgt.hubs.measures import HUB_MEASURES
+from biobgt.inference.edges import FAMILY, EdgeOptions
 
 if TYPE_CHECKING:
     from biobgt.results.measured import Measured
@@ -135,3 +138,89 @@ def connectivity_difference(measured: "Measured", options: _ConnectivityDifferen
         height=520,
         square_mm=LARGEST_MATRIX_MM,
     )
+
+
+@dataclass(frozen=True)
+class _ConnectionRingOptions(ComparisonOptions, ConnectogramOptions):
+    """Which groups are compared, and which of the connections in which they differ are drawn."""
+
+    of: Compared = option(NETWORKS, title="Compare", help="Connectivity of regions.", choices=(NETWORKS,))
+    chosen: Literal["strongest", "significant"] = option(
+        "strongest",
+        title="Connections",
+        help="Those of the largest effect, of which none is tested; or those of components that a test finds (NBS).",
+        shown={"strongest": "Strongest", "significant": "Significant"},
+        link="connections_chosen",
+    )
+    edge_threshold: float = option(
+        3.1, title="Edge threshold", help="Connections with |t| above it make components (NBS).", above=0
+    )
+
+
+@figure(
+    "connection_differences",
+    "Connections that differ, on a ring",
+    takes=_ConnectionRingOptions,
+    of_subject=False,
+    least_mm=60,
+)
+def connection_differences(measured: "Measured", options: _ConnectionRingOptions) -> draw.Drawing:
+    """The connections in which two groups differ, as chords among regions on a ring of networks."""
+    from biobgt.groups.connections import connection_effects, connectivity_compared
+    from biobgt.groups.features import plan_comparison
+
+    found, (first, second), atlas = connection_effects(measured, options), options.groups, measured.atlas
+    what = capitalised(connectivity_compared(measured.cohort.kind))
+    kept, said = found.d, "no connection is tested"
+    tested: tuple[str, ...] = ()
+    if options.chosen == "significant":
+        kept, said, tested = _significant(measured, options, found.d)
+    pairs = strongest_pairs(kept, options.connections)
+    weights, names = kept[pairs[:, 0], pairs[:, 1]], np.asarray(atlas.regions, dtype=object)
+    sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
+    people = "simulated people" if measured.cohort.simulated else "people"
+    drawn = f"{counted(len(pairs), 'connection')} of the largest effect" if len(pairs) else "none is drawn"
+    line = f"{what} of {second} minus {first}, {adjusted_for(found.covariates)}: {drawn}; {said}"
+    signs = {1: (f"higher in {second}", POSITIVE), -1: (f"lower in {second}", NEGATIVE)}
+    ring = connectogram_panel(atlas.regions, regions_in_order(atlas, options.order), pairs, weights, "d", signs=signs)
+    ends = {"region": names[pairs[:, 0]], "other region": names[pairs[:, 1]]}
+    return draw.Drawing(
+        title=f"Connections, {second} minus {first}",
+        simulated=measured.cohort.simulated,
+        panels=[ring],
+        caption=f"{line} ({people}: {sizes}). A chord is thicker where the effect size d, in residual standard "
+        f"deviations, is larger. {not_ruled_out(plan_comparison(measured.cohort, options).covariates.absent)}",
+        line=line,
+        numbers=draw.table(ends | {"d": weights, "difference": found.difference[pairs[:, 0], pairs[:, 1]]}),
+        methods=(
+            connectivity_sentence(measured),
+            f"{second} and {first} ({sizes}) were compared connection by connection with a linear model, "
+            f"{adjusted_for(found.covariates)}. Several recordings of one person were averaged first.",
+            *tested,
+        ),
+        legend="above",
+        height=520,
+    )
+
+
+def _significant(
+    measured: "Measured", options: _ConnectionRingOptions, effects: FloatArray
+) -> tuple[FloatArray, str, tuple[str, ...]]:
+    """The effects of connections that a test finds, the others zero; what is said of it, and how it was done."""
+    from biobgt.groups.connections import connections_tested
+
+    how = EdgeOptions(edge_threshold=options.edge_threshold, permutations=options.n_permutations, seed=options.seed)
+    tested = connections_tested(measured, options, how)
+    passing = tested.networks.loc[tested.networks["p_family"] <= FAMILY] if len(tested.networks) else tested.networks
+    own = tested.table[tested.table["component"].isin(passing.get("component", ()))]
+    kept = np.zeros_like(effects)
+    first, second = own["region"].to_numpy(int) - 1, own["other_region"].to_numpy(int) - 1
+    kept[first, second] = kept[second, first] = effects[first, second]
+    lowest = f", p {passing['p_family'].min():.2g}" if len(passing) else ""
+    said = f"{counted(len(own), 'connection')} in {counted(len(passing), 'component')} found (NBS{lowest})"
+    sentence = (
+        f"Components of connections with |t| above {how.edge_threshold:g} were tested by their number of connections "
+        f"[network-based statistic; @zalesky2010; {how.permutations:,} permutations, seed {how.seed}], at a "
+        f"family-wise p of {FAMILY:g}; each group had its own variance, and the signs of residuals were turned."
+    )
+    return kept, said, (sentence,)

@@ -45,6 +45,8 @@ class Figure(Generic[_Options]):
         Whether it depends on the settings of the brain graph; trained models make their own.
     of_model : bool
         Whether it shows a trained model, whose cohort it is then made of.
+    of_study : bool
+        Whether it shows a finished study, of which it is then made.
     page : str
         The page of the app that shows it below its own panels, with widgets for its options; empty where a page shows
         it in a panel of its own.
@@ -63,6 +65,7 @@ class Figure(Generic[_Options]):
     of_subject: bool = True
     of_graph: bool = True
     of_model: bool = False
+    of_study: bool = False
     page: str = ""
     on_paper_only: bool = False
     least_mm: float = 50.0
@@ -82,7 +85,18 @@ _FAMILIES = (
         "connectivity",
         "connectogram",
     ),
-    *("groups", "group_maps", "hubs", "models", "modules", "people", "why_region"),
+    *(
+        "groups",
+        "group_maps",
+        "hubs",
+        "models",
+        "modules",
+        "people",
+        "studies.design",
+        "studies.edges",
+        "studies.effects",
+        "why_region",
+    ),
 )
 _FIGURES: Registry[Figure[Any]] = Registry("figure")
 

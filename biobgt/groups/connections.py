@@ -22,6 +22,9 @@ from biobgt.groups.features import (
     plan_comparison,
     whole_connectivity,
 )
+from biobgt.inference.covariates import coded
+from biobgt.inference.design import study_design
+from biobgt.inference.edges import EdgeEffects, EdgeOptions, edge_effects
 from biobgt.inference.permutation import group_effect
 from biobgt.results.measured import Measured
 
@@ -129,6 +132,31 @@ def connection_effects(measured: Measured, options: ComparisonOptions) -> Connec
         found[:, pairs[0][some], pairs[1][some]] = effects[["difference", "d"]].to_numpy().T
     found = np.where(np.isnan(found), found.swapaxes(1, 2), found)
     return ConnectionEffects(found[0], found[1], options.groups, people.sizes, people.design.covariates)
+
+
+@kept("Testing every connection…", most=4, subject=False, graph=False, by=_whom)
+def connections_tested(measured: Measured, options: ComparisonOptions, how: EdgeOptions) -> EdgeEffects:
+    """Test two groups of a measured cohort in every connection, of correlations Fisher z.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ComparisonOptions
+        Groups and covariates.
+    how : EdgeOptions
+        The correction; statistics are positive where the second group is higher.
+    """
+    planned = plan_comparison(measured.cohort, options)
+    planned.people.design.check()
+    pairs = np.triu_indices(measured.atlas.n_regions, 1)
+    each = _of_everybody(measured, planned, lambda matrix: matrix[pairs].astype(np.float32))
+    known = coded(planned.covariates.table).reset_index(drop=True)
+    known.columns = [f"covariate{number}" for number in range(known.shape[1])]  # whatever they are called
+    order = [f"{options.groups.index(str(subject.group))}" for subject in planned.cohort]
+    formula = " + ".join(["~ compared", *known.columns])
+    persons = planned.cohort.persons
+    design = study_design(known.assign(compared=order), formula, test="compared", persons=persons)
+    return edge_effects(design, each, how)
 
 
 @kept("Comparing a block…", most=64, subject=False, graph=False, by=_whom)

@@ -31,6 +31,7 @@ EdgeMethod = Literal["edges", "extent", "intensity", "threshold-free", "blocks"]
 EDGES, EXTENT, INTENSITY, THRESHOLD_FREE, BLOCKS = get_args(EdgeMethod)
 Direction = Literal["both", "higher", "lower"]
 BOTH, HIGHER, LOWER = get_args(Direction)
+FAMILY = 0.05  # family-wise level at which components and supports count as found
 _AT_ONCE = 32  # networks
 _MOST_STEPS = 1000  # of the threshold-free statistic; what is higher counts as the last
 

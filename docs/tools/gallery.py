@@ -8,7 +8,7 @@ such as its groups, are taken from the cohort, and a figure that asks a model is
 
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,11 @@ from biobgt.export.request import CohortRef, FigureRequest
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.register import Figure, all_figures
 from biobgt.results.measured import Measured
+from biobgt.study.finished import FinishedStudy
 from docs.tools.tables import options_table
 
 PAGE, PICTURES = "gallery.md", "img/gallery"
+STUDY = "study"  # the folder in which a reader's own would be
 DPI = 150
 WIDE_MM = 174.0
 _NAMED = 8  # columns of a table that the page names
@@ -41,25 +43,29 @@ WIDE = (
 
 @dataclass(frozen=True)
 class Shown:
-    """Whom the gallery shows: a demo cohort, drawn once, and a model of the same atlas.
+    """Whom the gallery shows: a demo cohort, drawn once, a model of the same atlas, and a study.
 
-    ``options`` are those of single figures, by their keys, where a figure shall not have its defaults.
+    ``study`` opens what ``biobgt study`` wrote; without one, figures of studies are left out. ``options`` are
+    those of single figures, by their keys, where a figure shall not have its defaults.
     """
 
     demo: CohortRef
     model: str
+    study: Callable[[], FinishedStudy] | None = None
     options: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict, hash=False)
     measured: dict[CohortRef, Measured] = field(default_factory=dict, compare=False, repr=False)
 
     def cohort(self, kind: Figure[Any]) -> CohortRef:
         """The cohort that a figure is made of."""
+        if kind.of_study:
+            return CohortRef(STUDY, study=True)
         named = getattr(kind, "example_of", "") or self.model
         return CohortRef(named, model=True) if kind.of_model else self.demo
 
     def of(self, ref: CohortRef) -> Measured:
         """A cohort, measured once for all figures."""
         if ref not in self.measured:
-            self.measured[ref] = Measured(ref.draw())
+            self.measured[ref] = self.study() if ref.study and self.study else Measured(ref.draw())
         return self.measured[ref]
 
 
@@ -85,12 +91,15 @@ class Example:
 def examples(shown: Shown = REAL) -> Iterator[Example]:
     """Every registered figure, as the gallery shows it."""
     for kind in all_figures().values():
-        yield example(kind, shown)
+        if shown.study or not kind.of_study:
+            yield example(kind, shown)
 
 
 def example(kind: Figure[Any], shown: Shown = REAL) -> Example:
     """One figure of the first subject, the groups or the model that are shown."""
     ref = shown.cohort(kind)
+    if kind.of_study:
+        return Example(FigureRequest(kind.key, ref), PaperStyle().width_mm)
     cohort = shown.of(ref).cohort
     subject = cohort.ids[0] if kind.of_subject else None
     options = {**_needed(kind, cohort, shown.model), **shown.options.get(kind.key, {})}
@@ -121,12 +130,14 @@ def make(one: Example, shown: Shown = REAL, *, dpi: int = DPI) -> FigureFiles:
     return make_files(shown.of(one.request.cohort), one.request, style=style, formats=["png"])
 
 
-_SECTIONS = ("One subject", "Two groups", "A trained model", "What a model says of subjects")
+_SECTIONS = ("One subject", "Two groups", "A study", "A trained model", "What a model says of subjects")
 
 
 def _section(kind: Figure[Any]) -> str:
     """Where a figure stands on the page."""
-    subject, groups, model, asked = _SECTIONS
+    subject, groups, study, model, asked = _SECTIONS
+    if kind.of_study:
+        return study
     if kind.of_graph:
         return subject if kind.of_subject else groups
     return model if kind.of_model else asked
@@ -145,7 +156,7 @@ def page(made: dict[str, FigureFiles], shown: Shown = REAL) -> str:
     for heading in _SECTIONS:
         text += f"\n## {heading}\n"
         for key, kind in all_figures().items():
-            if _section(kind) == heading:
+            if _section(kind) == heading and key in made:
                 text += _entry(kind, made[key], example(kind, shown))
     return text
 

@@ -13,11 +13,13 @@ from biobgt.figures.hubs import hub_curves
 from biobgt.figures.register import all_figures
 from docs.tools import gallery
 from docs.tools.commands import read_command
+from tests.made_study import made_study
 
 # Five subjects per group, as few as a model can be judged by, on a small atlas, and little of what takes long.
 SMALL = gallery.Shown(
     CohortRef("ad", demo=True, n_per_group=5, seed=3),
     "adsim-aal90",
+    made_study,
     options={
         "gamma_sweep": {"gammas": (0.1, 1.0)},
         "resolution_sweep": {"resolutions": (0.8, 1.0), "runs": 2},
@@ -56,6 +58,9 @@ def test_the_command_asks_for_the_figure_that_is_shown(key: str) -> None:
     given = [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
     options = dict(all_figures()[key].takes.read_text(text, of="It") for text in given)
     assert options == dict(one.request.options)
+    if one.request.cohort.study:
+        assert words[3] == "study:study"
+        return
     model = getattr(all_figures()[key], "example_of", "") or "abide-cc200"
     assert words[3] == (f"model:{model}" if one.request.cohort.model else "demo:asd")
 

@@ -16,6 +16,7 @@ OPTIONS = {
     "group_module_flow": {"first": "NC", "second": "AD"},
     "group_differences": {"first": "NC", "second": "AD", "permutations": 20},
     "connectivity_difference": {"first": "NC", "second": "AD"},
+    "connection_differences": {"first": "NC", "second": "AD", "permutations": 20},
     "group_means": {"first": "NC", "second": "AD", "permutations": 20, "measure": "degree"},
     "group_difference_brain": {"first": "NC", "second": "AD", "permutations": 20, "measure": "degree"},
 }

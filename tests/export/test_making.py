@@ -23,7 +23,9 @@ from biobgt.results.tables import analyse_hubs, analyse_modules
 BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
 # Those of a trained model need one, and have tests of their own.
 OF_SUBJECTS = {
-    key for key, figure in all_figures().items() if not figure.of_model and "model" not in figure.takes.declared()
+    key
+    for key, figure in all_figures().items()
+    if not (figure.of_model or figure.of_study or "model" in figure.takes.declared())
 }
 
 

@@ -57,7 +57,9 @@ def probability_of(p_ad: float = 0.4, subject: str = "s1", warning: str = "") ->
 
 
 def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:
-    of_groups = {key for key, figure in all_figures().items() if not figure.of_graph and not figure.of_subject}
+    of_groups = {
+        key for key, figure in all_figures().items() if not (figure.of_graph or figure.of_subject or figure.of_study)
+    }
     assert of_groups == {
         *("attention_maps", "attention_difference", "attention_blocks", "attention_contrast", "attention_received"),
         *("attention_spread", "attention_likeness", "attention_systems"),

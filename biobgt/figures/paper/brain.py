@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import cycle
 from string import ascii_lowercase
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from matplotlib.cm import ScalarMappable
@@ -114,8 +114,9 @@ def _add_node_legend(figure: Figure, brains: Sequence[Brain], style: PaperStyle)
         name: Line2D([], [], marker=MARKERS[part.symbol], color=style.colour(part.colour), mec=DARK_GREY, **dot)
         for name, part in parts.items()
     }
-    if any(brain.connections for brain in brains):
-        handles["connections"] = Line2D([], [], color=_EDGE_COLOUR, linewidth=_EDGE_WIDTHS[1])
+    for brain, weight in [(one, weight) for one in brains for _, _, weight in one.connections]:
+        name, colour, dash = _edge_look(brain, style, negative=weight < 0)
+        handles[name] = Line2D([], [], color=colour, linewidth=_EDGE_WIDTHS[1], linestyle=dash if brain.signs else "-")
     if not handles:
         return 0.0
     legend = add_legend(figure, list(handles.values()), list(handles), style, place="lower left")
@@ -198,7 +199,7 @@ def _draw_glass(figure: Figure, box: _Box, brain: Brain, scale: ScalarMappable |
         if view.direction in ("y", "z"):  # from the front and from above the outline leaves the upper corners free
             for side, x, ha in (("L", 0.0, "left"), ("R", 1.0, "right")):
                 view.ax.text(x, 1.0, side, transform=view.ax.transAxes, size=style.tick_size, ha=ha, va="top")
-    _draw_edges(display, brain)
+    _draw_edges(display, brain, style)
     smallest, largest, plain = (size * min(2.0, max(0.8, box.width / 83)) for size in (*_DIAMETERS, _PLAIN_DIAMETER))
     diameters = brain.diameters(smallest, largest, plain=plain)
     for part in brain.parts:
@@ -216,7 +217,13 @@ def _draw_glass(figure: Figure, box: _Box, brain: Brain, scale: ScalarMappable |
         )
 
 
-def _draw_edges(display: Any, brain: Brain) -> None:
+def _edge_look(brain: Brain, style: PaperStyle, *, negative: bool) -> tuple[str, str, Literal["-", "--"]]:
+    """Name, colour and dash of a connection."""
+    name, colour = brain.signs.get(-1 if negative else 1, ("connections", _EDGE_COLOUR))
+    return name, style.colour(colour), "--" if negative else "-"
+
+
+def _draw_edges(display: Any, brain: Brain, style: PaperStyle) -> None:
     """Lines in three widths by strength, dashed where negative."""
     strongest = max((abs(weight) for _, _, weight in brain.connections), default=0.0)
     classes: dict[tuple[int, bool], NDArray[np.float64]] = {}
@@ -225,7 +232,8 @@ def _draw_edges(display: Any, brain: Brain) -> None:
         between = classes.setdefault((step, weight < 0), np.zeros((len(brain.regions),) * 2))
         between[i, j] = between[j, i] = 1
     for (step, negative), between in sorted(classes.items(), key=lambda one: one[0]):
-        line = {"color": _EDGE_COLOUR, "linewidth": _EDGE_WIDTHS[step], "linestyle": "--" if negative else "-"}
+        _, colour, dash = _edge_look(brain, style, negative=negative)
+        line = {"color": colour, "linewidth": _EDGE_WIDTHS[step], "linestyle": dash}
         display.add_graph(between, np.nan_to_num(brain.coordinates), node_size=0, edge_kwargs=line)
 
 

@@ -143,21 +143,24 @@ def _edge_traces(shown: Brain) -> list[Dictionary]:
         step = min(int(3 * abs(weight) / strongest), 2) if strongest else 0
         classes.setdefault((step, weight < 0), []).append((i, j))
     traces: list[Dictionary] = []
+    named: set[str] = set()
     for (step, negative), pairs in classes.items():
         ends = [[shown.coordinates[i], shown.coordinates[j], [np.nan] * 3] for i, j in pairs]
+        name, colour = shown.signs.get(-1 if negative else 1, ("connections", LINE_GREY))
         traces.append(
             {
                 "type": "scatter3d",
                 **dict(zip("xyz", np.array(ends).reshape(-1, 3).T, strict=True)),
                 "mode": "lines",
-                "name": "connections",
-                "legendgroup": "connections",
-                "showlegend": not traces,
+                "name": _plain(name),
+                "legendgroup": name,
+                "showlegend": name not in named,
                 "hoverinfo": "skip",
                 "connectgaps": False,
-                "line": {"color": LINE_GREY, "width": _EDGE_WIDTHS[step], "dash": "dash" if negative else "solid"},
+                "line": {"color": colour, "width": _EDGE_WIDTHS[step], "dash": "dash" if negative else "solid"},
             }
         )
+        named.add(name)
     return traces
 
 

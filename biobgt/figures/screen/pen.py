@@ -281,7 +281,7 @@ def _axes(drawing: draw.Drawing, at: _Place) -> Dictionary:
     if not at.panel.marks:
         x["visible"] = y["visible"] = False
     if at.panel.y.order is not None:
-        if at.panel.x.names:  # names at the rows serve the columns too, and leave room for the map
+        if at.panel.x.order is not None:  # names at the rows serve the columns too, and leave room for the map
             x["tickvals"] = []
             x.pop("title", None)  # plotly would leave room for an empty one
         y |= _names_apart(at.panel.y, columns) if column == 0 and at.panel.y.colours else {}

@@ -1,0 +1,1 @@
+"""Figures of studies: what a design finds in connections, regions and the whole network, and the design itself."""
