@@ -12,11 +12,12 @@ import streamlit as st
 from biobgt import Atlas, Cohort, ConnectomeSettings, Subject
 from biobgt.base.kept import Key, MemoryStore
 from biobgt.base.options import Option, Options, Plain, option, to_text
+from biobgt.data.cortex import has_surface
 from biobgt.data.edits import set_groups
 from biobgt.data.graph import LEVELS
 from biobgt.data.quality import quality_table
 from biobgt.export import cohort_sha256
-from biobgt.figures.brain import BRAIN_KINDS, NODES, has_surface
+from biobgt.figures.brain import BRAIN_KINDS, NODES
 from biobgt.figures.register import all_figures
 from biobgt.hubs.measures import COMPARED, HUB_MEASURES, NE, HubOptions
 from biobgt.model.attention import load_systems_attention

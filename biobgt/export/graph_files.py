@@ -21,8 +21,8 @@ from biobgt.base.files import write_csv
 from biobgt.base.options import Registry
 from biobgt.base.references import REFERENCES
 from biobgt.data.atlas import Atlas
+from biobgt.data.cortex import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels
 from biobgt.data.graph import BrainGraph
-from biobgt.figures.brain import HEMISPHERES, N_VERTICES, has_surface, hemisphere_labels, surface_labels
 from biobgt.figures.regions import with_gaps
 from biobgt.hubs.measures import COMPARED, HubOptions
 from biobgt.modules.measures import NamedModuleOptions

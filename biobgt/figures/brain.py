@@ -7,9 +7,6 @@ with nilearn and the labels of their vertices with the atlas: nothing is fetched
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,7 +17,7 @@ from biobgt.base.colours import DIVERGING, MODULE_COLOURS, PALE_GREY, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.wording import counted, whose
-from biobgt.data.atlas import BUNDLED
+from biobgt.data.cortex import hemisphere_labels, hemisphere_mesh, surface_labels
 from biobgt.figures.drawing import Drawing, Mark, Panel, Shades
 
 if TYPE_CHECKING:
@@ -271,64 +268,11 @@ def brain_option() -> Any:
     )
 
 
-# The cortex: meshes of fsaverage5, and the regions of their vertices. A vertex outside every region, such as those of
-# the medial wall, and a region without a value are grey.
+# The cortex, painted: a vertex outside every region, such as those of the medial wall, is grey, as is a region without
+# a value.
 
-N_VERTICES = 10242  # of each hemisphere
-HEMISPHERES = ("left", "right")
 # Hemisphere and side from which it is seen, row by row.
 VIEWS = (("left", "lateral"), ("right", "lateral"), ("left", "medial"), ("right", "medial"))
-_FILES = {"inflated": "infl", "pial": "pial"}
-
-
-def has_surface(atlas: "Atlas") -> bool:
-    """Whether the regions of an atlas can be painted on the cortex."""
-    return _labels(atlas) is not None
-
-
-def surface_labels(atlas: "Atlas") -> NDArray[np.int16]:
-    """Region of every vertex, counted from 1, shape (20484,), or a sentence where they are not known."""
-    labels = _labels(atlas)
-    if labels is None:
-        raise InputError(
-            f"Atlas {atlas.name} has no surface labels, so its regions cannot be painted on the cortex; draw them as "
-            "nodes."
-        )
-    return labels
-
-
-def _labels(atlas: "Atlas") -> NDArray[np.int16] | None:
-    """Labels of a bundled atlas or of some of its regions; a user's own of the same name and other regions has none."""
-    bundled = BUNDLED.get(atlas.name)
-    labels = None if bundled is None else bundled.surface_labels
-    if bundled is None or labels is None or not set(atlas.regions) <= set(bundled.atlas.regions):
-        return None
-    if bundled.atlas.regions == atlas.regions:
-        return labels
-    numbers = {region: number for number, region in enumerate(atlas.regions, start=1)}
-    kept = np.array([0, *(numbers.get(region, 0) for region in bundled.atlas.regions)], dtype=np.int16)
-    return kept[labels]
-
-
-def hemisphere_labels(labels: NDArray[np.int16], hemisphere: str) -> NDArray[np.int16]:
-    """Labels of one hemisphere's vertices, shape (10242,)."""
-    start = HEMISPHERES.index(hemisphere) * N_VERTICES
-    return labels[start : start + N_VERTICES]
-
-
-@lru_cache(maxsize=4)
-def hemisphere_mesh(surface: str, hemisphere: str) -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """Vertices, shape (10242, 3), and triangles, shape (20480, 3), of one hemisphere's inflated or pial surface."""
-    import nibabel
-
-    # Found without importing nilearn: its own loader brings scikit-learn, and reads all ten meshes for one.
-    found = find_spec("nilearn")
-    if found is None or found.origin is None:
-        raise ModuleNotFoundError("nilearn is not installed.")
-    folder = Path(found.origin).parent / "datasets" / "data" / "fsaverage5"
-    mesh: Any = nibabel.load(folder / f"{_FILES[surface]}_{hemisphere}.gii.gz")
-    vertices, triangles = mesh.agg_data(("pointset", "triangle"))
-    return vertices.astype(np.float32), triangles.astype(np.uint16)
 
 
 def painted_triangles(

@@ -1,6 +1,7 @@
 from . import fetch, project
 from .cohort import read_cohort
 from .formats import READERS, ImageOptions, Reader, ReadOptions, readable_suffixes
+from .maps import read_map
 from .phenotypes import read_phenotypes
 from .recognise import find_atlas, read_atlas
 
@@ -14,6 +15,7 @@ __all__ = [
     "project",
     "read_atlas",
     "read_cohort",
+    "read_map",
     "read_phenotypes",
     "readable_suffixes",
 ]

@@ -27,21 +27,18 @@ from biobgt import ConnectomeSettings, InputError, load_atlas
 from biobgt.base.colours import MODULE_COLOURS, PALE_GREY
 from biobgt.data.atlas import BUNDLED, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.cortex import N_VERTICES, has_surface, hemisphere_mesh, surface_labels
 from biobgt.figures.attention.maps import attention_in_brain
 from biobgt.figures.brain import (
     CORTEX,
     FIRST_COLOUR,
     GLASS_BRAIN,
     LAST_COLOUR,
-    N_VERTICES,
     VIEWS,
     Brain,
     _rank_ticks,
     brain_caption,
-    has_surface,
-    hemisphere_mesh,
     painted_triangles,
-    surface_labels,
 )
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
 from biobgt.base.colours import LINE_GREY
+from biobgt.data.cortex import HEMISPHERES, hemisphere_mesh
 from biobgt.figures.brain import (
-    HEMISPHERES,
     NO_GROUP,
     NO_VALUE,
     NODES,
     VIEWS,
     Brain,
-    hemisphere_mesh,
     painted_triangles,
     seen_from_left,
 )
