@@ -9,7 +9,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.arrays import FloatArray
+from biobgt.base.arrays import FloatArray, ranks
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted
 from biobgt.data.atlas import Atlas, numbered_atlas
@@ -121,6 +121,11 @@ def functional_connectivity(series: FloatArray, *, estimator: Estimator = PEARSO
     if estimator == "tangent":
         raise InputError("The tangent estimator is fitted on a cohort; use cohort_connectivity or TangentSpace.")
     check_choice("estimator", estimator, get_args(Estimator))
+    if ESTIMATORS[estimator].of_weights:
+        raise InputError(
+            f"{ESTIMATORS[estimator].title} are of matrices of weights, such as streamline counts. Choose an estimator "
+            "of functional connectivity."
+        )
     _check_finite(series)
     if len(series) < 2:
         raise InputError(f"Connectivity needs at least 2 time points, and the series have {len(series)}.")
@@ -172,8 +177,8 @@ def _recent_connectivity(series: FloatArray, estimator: Estimator) -> FloatArray
 def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) -> FloatArray:
     """Return a subject's connectivity: estimated from its series, or the matrix it was brought as.
 
-    A matrix stands for itself under ``pearson``; ``fisher-z`` transforms it when all its values are
-    correlations. The other estimators need series, and say so.
+    A matrix stands for itself under ``pearson``; ``fisher-z`` transforms it when all its values are correlations,
+    ``log-weights`` and ``rank-weights`` when it is one of weights. The other estimators need series, and say so.
     """
     if subject.series is not None:
         return _recent_connectivity(subject.series, estimator)
@@ -182,11 +187,35 @@ def subject_connectivity(subject: Subject, *, estimator: Estimator = PEARSON) ->
         return subject.connectivity
     if estimator == "fisher-z" and is_correlation(subject.connectivity):
         return fisher_z(subject.connectivity)
+    if ESTIMATORS[estimator].of_weights:
+        return _transformed_weights(subject, estimator)
     if estimator == "fisher-z":
         raise InputError(f"Subject '{subject.id}' has a matrix with values beyond ±1, for which Fisher z is undefined.")
     raise InputError(
         f"Subject '{subject.id}' has a connectivity matrix only; {ESTIMATORS[estimator].words} needs its region series."
     )
+
+
+def _transformed_weights(subject: Subject, estimator: Estimator) -> FloatArray:
+    """Weights as logarithms, in units of the smallest, or as ranks; pairs without a connection stay zero."""
+    matrix = subject.connectivity
+    assert matrix is not None
+    weights = matrix[np.triu_indices(len(matrix), 1)]
+    connected = weights > 0
+    if weights.min() < 0 or not connected.any():
+        lacking = "negative weights" if weights.min() < 0 else "no connection"
+        raise InputError(
+            f"Subject '{subject.id}' has {lacking}, so there are no {ESTIMATORS[estimator].title.lower()}. Take its "
+            "matrix as it is."
+        )
+    found = np.zeros(matrix.shape)
+    transformed = np.zeros(len(weights))
+    if estimator == "log-weights":
+        transformed[connected] = np.log1p(weights[connected] / weights[connected].min())
+    else:
+        transformed[connected] = ranks(weights[connected]) / connected.sum()
+    found[np.triu_indices(len(matrix), 1)] = transformed
+    return found + found.T
 
 
 def subject_kind(subject: Subject) -> ConnectivityKind:

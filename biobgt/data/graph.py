@@ -21,7 +21,7 @@ from biobgt.data.atlas import FEWEST_REGIONS, Atlas
 # self-connections or asymmetry.
 
 
-Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent"]
+Estimator = Literal["pearson", "fisher-z", "partial", "ledoit-wolf", "tangent", "log-weights", "rank-weights"]
 PEARSON: Estimator = "pearson"
 SignRule = Literal["positive", "absolute", "signed"]
 ThresholdRule = Literal["absolute", "proportional", "none"]
@@ -44,6 +44,8 @@ class _ConnectivityEstimator:
         Half the width of the colour scale: partial correlations of many regions are small, Fisher z may pass 1.
     shrunk : bool
         Whether it starts from the Ledoit-Wolf covariance.
+    of_weights : bool
+        Whether it is of weights that were brought and are no functional connectivity, such as streamline counts.
     """
 
     key: Estimator
@@ -52,6 +54,7 @@ class _ConnectivityEstimator:
     quantity: str
     colour_limit: float = 1.0
     shrunk: bool = False
+    of_weights: bool = False
 
 
 ESTIMATORS: Registry[_ConnectivityEstimator] = Registry(
@@ -80,7 +83,27 @@ ESTIMATORS: Registry[_ConnectivityEstimator] = Registry(
         "tangent",
         shrunk=True,
     ),
+    _ConnectivityEstimator(
+        "log-weights",
+        "Log weights",
+        "log(1 + weight / smallest weight of the person)",
+        "log weight",
+        of_weights=True,
+    ),
+    _ConnectivityEstimator(
+        "rank-weights",
+        "Rank weights",
+        "rank of the weight among all connections of the person, as a share",
+        "rank of weight",
+        of_weights=True,
+    ),
 )
+
+
+def estimators_for(kind: "ConnectivityKind") -> tuple[Estimator, ...]:
+    """The estimators that a kind of connectivity can have: matrices of weights stand for themselves, or transformed."""
+    return tuple(one.key for one in ESTIMATORS.values() if one.key == PEARSON or one.of_weights != kind.functional)
+
 
 GivenKind = Literal["functional", "structural", "other"]
 ESTIMATED = "estimated"
@@ -144,6 +167,7 @@ class ConnectivityKind:
         """A text on functional connectivity, such as the name of a measure, in the words of this kind."""
         if self.functional:
             return text
+        text = text.replace(ESTIMATORS[PEARSON].title, "Weights as given")
         text = re.sub(r"(^|(?<=\. ))FC strength(?= )", capitalised(self.strength), text)
         return re.sub(r"\bFC\b", self.quantity, text.replace("FC strength", self.strength))
 
@@ -222,7 +246,9 @@ class ConnectomeSettings(Options):
     estimator: Estimator = option(
         PEARSON,
         title="Connectivity",
-        help="How connectivity is estimated.",
+        help="How connectivity is estimated. Structural connectivity is taken as it is (pearson), or as log or rank "
+        "weights.",
+        choices_of=lambda cohort: estimators_for(cohort.kind),
         shown={key: one.title for key, one in ESTIMATORS.items()},
         link="estimator",
     )

@@ -62,7 +62,9 @@ def _connectivity_sentence(measured: "Measured") -> str:
     estimated = f"Functional connectivity was estimated as {estimator.words} with nilearn{in_brackets(cites)}"
     if kind.key == ESTIMATED:
         return f"{estimated}."
-    used = "" if estimator.key == PEARSON else ", Fisher-z transformed"
+    used = ", Fisher-z transformed" if estimator.key == "fisher-z" else ""
+    if estimator.of_weights:
+        used = f", as {estimator.words}"
     if cites:
         return f"{estimated} where series were given, and taken from the given matrices otherwise{used}."
     return f"Weights of connections were those of the given {kind.data}{used}."
@@ -87,7 +89,7 @@ def connectivity_shades(matrix: FloatArray, quantity: str = "r", estimator: str 
     estimator : str
         One of :data:`biobgt.data.graph.ESTIMATORS`.
     """
-    limit, own = ESTIMATORS[estimator].colour_limit, estimator == PEARSON
+    limit, own = ESTIMATORS[estimator].colour_limit, estimator == PEARSON or ESTIMATORS[estimator].of_weights
     weights = matrix[~np.eye(len(matrix), dtype=bool)]
     largest = float(np.abs(weights).max())
     if not own or quantity == ESTIMATORS[PEARSON].quantity or weights.min() < 0:

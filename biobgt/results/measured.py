@@ -22,7 +22,15 @@ from biobgt.base.kept import Key, MemoryStore, Store, kept
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.connectivity import TangentSpace, graph_from_connectivity, subject_connectivity
-from biobgt.data.graph import ESTIMATORS, PEARSON, BrainGraph, ConnectivityKind, ConnectomeSettings, Estimator
+from biobgt.data.graph import (
+    ESTIMATORS,
+    PEARSON,
+    BrainGraph,
+    ConnectivityKind,
+    ConnectomeSettings,
+    Estimator,
+    estimators_for,
+)
 from biobgt.data.quality import mean_connectivity
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, NULL_SEEDS, EntanglementOptions, HubOptions, Perturbation
 from biobgt.hubs.resolvents import STEPS_ABOVE
@@ -126,11 +134,10 @@ class Measured:
     @kept(most=8, graph=False)
     def connectivity_by(self, estimator: Estimator) -> FloatArray:
         """Connectivity by one estimator, shape (n_regions, n_regions); it depends on no other setting of a graph."""
-        if estimator != PEARSON and not self.kind.functional:
+        if estimator not in estimators_for(self.kind):
             raise InputError(
-                f"{ESTIMATORS[estimator].title} is for functional connectivity, and the matrix of subject "
-                f"'{self.subject.id}' is not ({self.kind.key}). Choose {ESTIMATORS[PEARSON].title}, which takes a "
-                "matrix as it is."
+                f"{ESTIMATORS[estimator].title}: not for {self.kind.title.lower()}, which that of subject "
+                f"'{self.subject.id}' is ({self.kind.key}). Choose one of: {', '.join(estimators_for(self.kind))}."
             )
         if estimator == "tangent":
             return self.tangent_space().transform([self.subject])[0]

@@ -42,6 +42,8 @@ class StudyData:
         numbers, means over regions, ``mean_connectivity``; NaN where one is not defined.
     overall : ndarray, shape (n_recordings,)
         Overall connectivity, which tests can be adjusted for: mean |FC|, or the mean weight, over pairs with signal.
+    lengths : ndarray, shape (n_pairs,), or None
+        Mean length of the tracts of each pair over recordings in mm, NaN where nobody has any; None where not given.
     """
 
     table: pd.DataFrame
@@ -54,6 +56,7 @@ class StudyData:
     regions: Mapping[str, FloatArray]
     network: Mapping[str, FloatArray]
     overall: FloatArray
+    lengths: FloatArray | None = None
 
     @cached_property
     def silent(self) -> NDArray[np.bool_]:

@@ -23,6 +23,8 @@ from biobgt.inference.formula import INTERCEPT, MOTION, parse_formula, term_name
 
 Harmonisation = Literal["none", "combat", "robust"]
 NONE, COMBAT, ROBUST = get_args(Harmonisation)
+Consensus = Literal["none", "share", "distance"]
+_, SHARE, DISTANCE = get_args(Consensus)
 Gaps = Literal["regions", "people"]
 REGIONS, PEOPLE = get_args(Gaps)
 _KNOWN_OF_MOST = 0.9  # of the recordings; a covariate known of fewer would cost too many people unasked
@@ -83,6 +85,16 @@ class DesignOptions(EdgeOptions):
         title="Without signal",
         help="What is left out where a region has no signal in somebody: the region, or the person.",
         shown={REGIONS: "Leave the region out", PEOPLE: "Leave the person out"},
+    )
+    consensus: Consensus = option(
+        NONE,
+        title="Consensus of edges",
+        help="Of structural connectomes, test the edges that a share of people have, or of every length as many as a "
+        "person has on average, the most common first; lengths are those of tracts where given, else distances.",
+        shown={NONE: "All edges", SHARE: "Share of people", DISTANCE: "By length"},
+    )
+    consensus_share: float = option(
+        0.5, title="Share of people", help="Who must have an edge, for --consensus share.", above=0, high=1
     )
     labelling: str = option(
         "",

@@ -13,15 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.base.wording import capitalised, counted
 from biobgt.inference.design import Contrast, StudyDesign
 from biobgt.inference.edges import BLOCKS, BOTH, EdgeEffects, EdgeOptions, edge_effects
 from biobgt.inference.effects import effect_kind, effects_of, smallest_effect
-from biobgt.modules.measures import REGION_MEASURES
 from biobgt.study.data import StudyData
-from biobgt.study.design import NONE, PEOPLE, DesignOptions, PlannedStudy, plan_study
+from biobgt.study.design import NONE, DesignOptions, PlannedStudy, plan_study
 from biobgt.study.findings import TABLES, StudyFindings, TestedContrast, TestedDesign, typed
 from biobgt.study.harmonised import harmonise_study
+from biobgt.study.left_out import in_consensus, without_gaps, without_modules_zero
 
 Tell = Callable[[str], None]
 
@@ -37,10 +36,11 @@ def study_findings(data: StudyData, options: DesignOptions, *, tell: Tell = lamb
         Told in a sentence what is going on.
     """
     options = options.part(DesignOptions)
-    data, notes = _gaps(data, options)
+    data, notes = without_gaps(data, options)
     plan = plan_study(data.table, data.persons, options, data.overall)
-    for sentence in plan.sentences:
+    for sentence in (*plan.sentences, *notes):
         tell(sentence)
+    data, filled = without_modules_zero(data)
     harmonised = pd.DataFrame(columns=TABLES["harmonised"])
     overall_by_site = pd.DataFrame(columns=TABLES["overall_by_site"])
     if options.harmonise != NONE:
@@ -49,9 +49,9 @@ def study_findings(data: StudyData, options: DesignOptions, *, tell: Tell = lamb
         harmonised, overall_by_site, data = found.shares, found.overall, found.data
         notes += found.notes
         plan = plan_study(data.table, data.persons, options, data.overall)
-    for sentence in plan.sentences:
-        tell(sentence)
-    data, filled = _without_modules_zero(data)
+    if options.consensus != NONE:
+        data, said = in_consensus(data, plan.main, options)
+        notes.append(said)
     labelling = (options.labelling or next(iter(data.atlas.labels), "")) if options.method == BLOCKS else ""
     each = [_tests(data, adjusted, design, options, labelling, tell) for adjusted, design in plan.designs.items()]
     return StudyFindings(
@@ -262,40 +262,6 @@ def _over_levels(
     yield table.assign(levels_alike=alike.ravel()), np.array([np.nan]), found.notes
     if changing.any():
         yield each.table.assign(levels_alike=np.nan), np.array(data.levels), each.notes
-
-
-# Who and what is left out.
-
-
-def _gaps(data: StudyData, options: DesignOptions) -> tuple[StudyData, list[str]]:
-    """Leave out people in whom a region has no signal, or say which regions are not tested because of them."""
-    silent = data.silent
-    rows, regions = np.flatnonzero(silent.any(axis=1)), np.flatnonzero(silent.any(axis=0))
-    if not len(rows):
-        return data, []
-    if options.gaps == PEOPLE:
-        whole = np.setdiff1d(np.arange(len(silent)), rows)
-        return data.some(whole), [f"{counted(len(rows), 'recording')} left out: a region has no signal in it."]
-    return data, [
-        f"{counted(len(regions), 'region')} {'is' if len(regions) == 1 else 'are'} not tested, since "
-        f"{counted(len(rows), 'recording')} of {len(silent):,} {'has' if len(rows) == 1 else 'have'} no signal "
-        "there. Leaving these recordings out instead (gaps: people) tests all regions."
-    ]
-
-
-def _without_modules_zero(data: StudyData) -> tuple[StudyData, list[str]]:
-    """Regions without connections at a level are in no module: what they are in it counts as 0, as in bctpy."""
-    regions, signal, n_filled = dict(data.regions), ~data.silent[:, None], 0
-    for measure in REGION_MEASURES:
-        if measure in regions:
-            isolated = np.isnan(regions[measure]) & signal
-            n_filled += int(isolated.sum())
-            regions[measure] = np.where(isolated, 0.0, regions[measure])
-    if not n_filled:
-        return data, []
-    names = " and ".join(REGION_MEASURES[measure].title for measure in REGION_MEASURES if measure in regions)
-    said = f"{capitalised(names)} count as 0 in regions without connections at a level, which are in no module."
-    return replace(data, regions=regions), [said]
 
 
 def _families(plan: PlannedStudy) -> list[str]:

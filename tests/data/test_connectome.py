@@ -27,12 +27,14 @@ from biobgt.data.connectivity import (
 )
 from biobgt.data.graph import (
     ESTIMATORS,
+    KINDS,
     SIGN_RULES,
     BrainGraph,
     ConnectomeSettings,
     Estimator,
     SignRule,
     check_connectivity,
+    estimators_for,
 )
 from biobgt.results.measured import Measured
 
@@ -281,6 +283,43 @@ def test_settings_in_words():
     assert ConnectomeSettings(sign="signed").kept == "connections of at least 0.3 in absolute value"
     words = ConnectomeSettings(threshold="proportional", level=0.15, backbone=True).describe()
     assert "the strongest 15.0 % of pairs, with the maximum spanning tree" in words
+
+
+def test_structural_weights_may_be_logarithms_or_ranks():
+    counts = np.zeros((4, 4))
+    for (row, column), count in {(0, 1): 2, (0, 2): 6, (1, 2): 2, (2, 3): 62}.items():
+        counts[row, column] = counts[column, row] = count
+    subject = Subject(id="s", connectivity=counts)
+    pairs = np.triu_indices(4, 1)
+    log = subject_connectivity(subject, estimator="log-weights")
+    np.testing.assert_allclose(log[pairs], np.log([2, 4, 1, 2, 1, 32]))  # 1 + count / 2, and 0 without a connection
+    ranked = subject_connectivity(subject, estimator="rank-weights")
+    np.testing.assert_allclose(ranked[pairs], [1.5 / 4, 3 / 4, 0, 1.5 / 4, 0, 1])
+    np.testing.assert_array_equal(ranked, ranked.T)
+    scaled = Subject(id="s", connectivity=counts * 1e-7)  # normalised weights are as good as counts
+    np.testing.assert_allclose(subject_connectivity(scaled, estimator="log-weights"), log)
+    graph = brain_graph(
+        subject, numbered_atlas(4), ConnectomeSettings("rank-weights", threshold="proportional", level=0.34)
+    )
+    assert graph.n_edges == 2
+    with pytest.raises(InputError, match="negative"):
+        subject_connectivity(Subject(id="s", connectivity=-counts), estimator="rank-weights")
+    with pytest.raises(InputError, match="streamline counts"):
+        functional_connectivity(np.random.default_rng(0).standard_normal((20, 4)), estimator="log-weights")
+
+
+def test_only_estimators_that_fit_the_kind_of_connectivity_are_offered():
+    assert estimators_for(KINDS["structural"]) == ("pearson", "log-weights", "rank-weights")
+    assert estimators_for(KINDS["estimated"]) == ("pearson", "fisher-z", "partial", "ledoit-wolf", "tangent")
+    weights = np.triu(np.arange(1.0, 10.0).reshape(3, 3), 1)
+    cohort = Cohort("c", (Subject(id="s", connectivity=weights + weights.T),), numbered_atlas(3), given="structural")
+    assert ConnectomeSettings.declared()["estimator"].offered(cohort) == ("pearson", "log-weights", "rank-weights")
+    assert cohort.kind.named(ESTIMATORS["pearson"].title) == "Weights as given"
+    measured = Measured(cohort, subject="s", settings=ConnectomeSettings("log-weights", threshold="none"))
+    assert measured.quantity == "log weight"
+    assert "log weight" in measured.settings.describe(cohort.kind)
+    with pytest.raises(InputError, match="Choose one of: pearson, log-weights"):
+        measured.of("s", ConnectomeSettings("partial")).connectivity()
 
 
 def test_one_time_point_and_single_subject_tangent(series):

@@ -8,6 +8,8 @@ import pytest
 from scipy import io
 
 from biobgt.base.errors import InputError
+from biobgt.data.consensus import distance_consensus
+from biobgt.data.graph import KINDS
 from biobgt.inference.design import study_design
 from biobgt.inference.effects import effects_of
 from biobgt.inference.formula import variables_of
@@ -233,7 +235,20 @@ def test_structural_connectomes_are_tested_as_what_they_are(shared_data):
     found = study_findings(data, FEW)
     assert (found.designs[0].n_people, found.designs[0].contrasts[0].name) == (67, "PD - NC")
     assert found.designs[0].covariates == ("age", "sex")
-    assert found.edges["p"].notna().any()
+    often = (data.edges > 0).mean(axis=0)
+    assert found.edges["p"].notna().sum() == 2 * (often > 0).sum()
+    half = study_findings(data, replace(FEW, consensus="share", consensus_share=0.6))
+    own = half.edges[~half.edges["adjusted"]]
+    np.testing.assert_array_equal(own["p"].notna(), often >= 0.6)
+    assert any(f"{(often >= 0.6).sum()} of 171 edges at least 60 % of people have" in note for note in half.notes)
+    with pytest.raises(InputError, match="Neither lengths"):
+        study_findings(data, replace(FEW, consensus="distance"))
+    lengths = np.random.default_rng(0).uniform(10, 80, 171)
+    by_length = study_findings(replace(data, lengths=lengths), replace(FEW, consensus="distance"))
+    kept = distance_consensus(data.edges > 0, lengths)
+    np.testing.assert_array_equal(by_length.edges[~by_length.edges["adjusted"]]["p"].notna(), kept)
+    with pytest.raises(InputError, match="structural"):
+        study_findings(replace(data, kind=KINDS["functional"]), replace(FEW, consensus="share"))
 
 
 def test_the_term_can_be_any_that_formulas_have(shared_data):
