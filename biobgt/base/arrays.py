@@ -1,5 +1,9 @@
-"""Arrays of numbers: what they are called in signatures, their ranks, and false discovery rates."""
+"""Arrays of numbers: what they are called in signatures, where many are kept, ranks, and false discovery rates."""
 
+import mmap
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Literal
 
 import numpy as np
@@ -7,6 +11,46 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 Ties = Literal["average", "min", "max"]
+KeepArray = Callable[[FloatArray], FloatArray]  # gives the same numbers, kept elsewhere
+_CHUNK = 2**28  # bytes of a file
+
+
+class ArraysOnDisk:
+    """Keeps arrays on the disk instead of in memory, in files without a name that go with the process, however it ends.
+
+    Parameters
+    ----------
+    folder : Path
+        On the disk that is to take them.
+
+    Examples
+    --------
+    >>> keep = ArraysOnDisk(Path("."))
+    >>> keep(np.array([[1.0, 2.0]])).tolist()
+    [[1.0, 2.0]]
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._maps: list[NDArray[np.uint8]] = []
+        self._used = 0
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """The same numbers, read-only, on the disk; a full one raises OSError."""
+        if any(np.may_share_memory(values, one) for one in self._maps):
+            return values
+        whole = np.ascontiguousarray(values, dtype=np.float64)
+        if not self._maps or self._used + whole.nbytes > len(self._maps[-1]):
+            self._file = TemporaryFile(dir=self._folder)  # noqa: SIM115 — open as long as arrays come
+            size = max(_CHUNK, whole.nbytes)
+            self._file.truncate(size)
+            self._maps.append(np.frombuffer(mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ), np.uint8))
+            self._used = 0
+        start, self._used = self._used, self._used + whole.nbytes
+        self._file.seek(start)
+        self._file.write(whole.data)
+        self._file.flush()
+        return self._maps[-1][start : self._used].view(np.float64).reshape(whole.shape)
 
 
 def ranks(values: FloatArray, *, ties: Ties = "average") -> FloatArray:

@@ -16,6 +16,7 @@ import typer
 from typer.models import OptionInfo
 
 from biobgt import __version__
+from biobgt.base.arrays import KeepArray
 from biobgt.base.files import make_folder, write_csv
 from biobgt.base.folders import result_folder
 from biobgt.base.options import Options, Registry
@@ -96,13 +97,14 @@ def read_arguments(
         Path | None,
         typer.Option(help=f"Table of groups ({listed(TABLE_SUFFIXES, 'or')}). Default: found with the data."),
     ] = None,
+    keep: KeepArray = lambda values: values,
     **chosen: Any,
 ) -> Cohort:
     """Read the cohort that the arguments name; what was chosen are options of reading, and of images."""
     image = ImageOptions(**{name: chosen.pop(name) for name in ImageOptions.declared()})
     options = ReadOptions(**chosen, image=image)
     with progress_bar("Reading") as progress:
-        return find_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
+        return find_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress, keep=keep)
 
 
 def _parameters(kind: type[Options]) -> list[Parameter]:
@@ -191,7 +193,9 @@ def folder_store(folder: Path | None, cohort: Cohort) -> "FolderStore | None":
     return FolderStore(folder, cohort_sha256(cohort))
 
 
-_first = [parameter for parameter in signature(read_arguments).parameters.values() if parameter.name != "chosen"]
+_first = [
+    parameter for parameter in signature(read_arguments).parameters.values() if parameter.name not in ("keep", "chosen")
+]
 _of_images = [_under("Images", parameter) for parameter in _parameters(ImageOptions)]
 read_arguments.__signature__ = Signature(  # type: ignore[attr-defined]  # :func:`takes` reads it
     [*_first, *_parameters(ReadOptions), *_of_images]

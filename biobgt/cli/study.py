@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from biobgt.base.arrays import ArraysOnDisk
 from biobgt.base.wording import counted
 from biobgt.cli.arguments import (
     Where,
@@ -79,7 +80,8 @@ def study(
     biobgt study demo:asd study --design "~ group + age + sex" --test group
     """
     if stage != GROUP:
-        cohort = read_arguments(**reading)
+        disk = next(one for one in (out, *out.absolute().parents) if one.is_dir())
+        cohort = read_arguments(**reading, keep=ArraysOnDisk(disk))
         settings = study_settings(cohort.kind, graph)
         if stage is None:  # a design that cannot be tested is refused before hours of measuring
             for sentence in plan_study(cohort.table(), cohort.persons, to_test).sentences:

@@ -392,8 +392,9 @@ def set_given_kind(cohort: Cohort, given: GivenKind, *, by: str | None = None) -
     if by is None and cohort.given in (None, given):
         return cohort
     by = by or "the user"
-    sizes = [np.abs(matrix[matrix != 0]) for subject in cohort if (matrix := subject.connectivity) is not None]
-    low, high = min(size.min(initial=np.inf) for size in sizes), max(size.max(initial=0) for size in sizes)
+    matrices = (subject.connectivity for subject in cohort if subject.connectivity is not None)
+    sizes = [(size.min(initial=np.inf), size.max(initial=0)) for size in (np.abs(m[m != 0]) for m in matrices)]
+    low, high = min(low for low, _ in sizes), max(high for _, high in sizes)
     decided = {"connectivity": given, "connectivity decided by": by}
     subjects = tuple(subject if subject.series is not None else _with_options(subject, decided) for subject in cohort)
     note = f"Connectivity matrices: {given}, by {by}; sizes from {low:.3g} to {high:.3g}."

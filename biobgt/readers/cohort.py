@@ -10,6 +10,7 @@ from threading import Event
 
 import numpy as np
 
+from biobgt.base.arrays import KeepArray
 from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
 from biobgt.base.files import sha256
 from biobgt.base.limits import current_limits
@@ -50,6 +51,12 @@ class _Candidate:
         """The candidate with the regions that its file leaves out, as missing ones."""
         return replace(self, reading=recognise.with_absent_regions(self.reading, chosen))
 
+    def kept_by(self, keep: KeepArray) -> "_Candidate":
+        """The candidate with its numbers where they are to be kept."""
+        values, lengths = self.reading.values, self.reading.lengths
+        reading = replace(self.reading, values=keep(values), lengths=None if lengths is None else keep(lengths))
+        return replace(self, reading=reading)
+
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
@@ -62,7 +69,7 @@ class _Problem:
 
 
 def _read_candidates(
-    files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None
+    files: Sequence[FoundFile], options: ReadOptions, atlas: Atlas | None, progress: Progress | None, keep: KeepArray
 ) -> Iterator[_Candidate | _Problem]:
     """Read files in their order; those that other processes read, two at a time.
 
@@ -88,7 +95,7 @@ def _read_candidates(
 
     try:
         for done, outcome in enumerate(outcomes(), start=1):
-            yield from outcome
+            yield from (one.kept_by(keep) if isinstance(one, _Candidate) else one for one in outcome)
             if progress is not None:
                 progress(done, len(files))
     finally:
@@ -127,14 +134,14 @@ def _check_printable(*names: str) -> None:
 
 
 def _to_subjects(
-    candidates: Sequence[_Candidate], atlas: Atlas, decided_by: str
+    candidates: Sequence[_Candidate], atlas: Atlas, decided_by: str, keep: KeepArray
 ) -> tuple[dict[str, Subject], list[_Problem]]:
     """Decide what every reading means, by id; regions are put in the same order for all."""
     reference = _reference_names(candidates, atlas)
     subjects: dict[str, Subject] = {}
     problems: list[_Problem] = []
     for candidate in candidates:
-        result = _to_subject(candidate, atlas, decided_by, reference)
+        result = _to_subject(candidate, atlas, decided_by, reference, keep)
         if isinstance(result, Subject) and (first := subjects.get(result.id)) is not None:
             where = f" from '{first.source.file}'" if first.source else ""
             sentence = f"Subject '{result.id}' was read{where} already. Rename one, or choose files by a pattern."
@@ -147,7 +154,7 @@ def _to_subjects(
 
 
 def _to_subject(
-    candidate: _Candidate, atlas: Atlas, decided_by: str, reference: tuple[str, ...] | None
+    candidate: _Candidate, atlas: Atlas, decided_by: str, reference: tuple[str, ...] | None, keep: KeepArray
 ) -> Subject | _Problem:
     """Decide what one reading means, and put its regions in the order of the reference (:func:`_reference_names`).
 
@@ -175,12 +182,12 @@ def _to_subject(
         decided["regions reordered"] = True
     return Subject(
         id=candidate.subject,
-        series=measured.values if measured.kind == "series" else None,
-        connectivity=measured.values if measured.kind == "connectivity" else None,
+        series=keep(measured.values) if measured.kind == "series" else None,
+        connectivity=keep(measured.values) if measured.kind == "connectivity" else None,
         missing_regions=measured.missing_regions,
         tr=reading.tr,
         source=replace(candidate.source, options=decided),
-        lengths=lengths,
+        lengths=None if lengths is None else keep(lengths),
         group=reading.group,
         phenotypes=reading.phenotypes,
         simulated=reading.simulated,
@@ -236,6 +243,7 @@ def read_cohort(
     options: ReadOptions | None = None,
     name: str | None = None,
     progress: Progress | None = None,
+    keep: KeepArray = lambda values: values,
 ) -> Cohort:
     """Read subjects from files, folders and archives.
 
@@ -254,6 +262,8 @@ def read_cohort(
         The cohort's name; None takes it from the path.
     progress : callable, optional
         Told (done, total) after each file.
+    keep : callable, optional
+        Where the numbers of subjects are kept, such as :class:`biobgt.base.arrays.ArraysOnDisk`; by default in memory.
 
     Returns
     -------
@@ -291,16 +301,16 @@ def read_cohort(
     with ExitStack() as stack, each_workbook_once():
         found = look_up(paths, options, stack)
         table = found.read_phenotypes(phenotypes)
-        read = list(_within_limits(_read_candidates(found.data, options, chosen, progress)))
+        read = list(_within_limits(_read_candidates(found.data, options, chosen, progress, keep)))
     candidates = [item if unknown else item.whole(chosen) for item in read if isinstance(item, _Candidate)]
     problems = [item for item in read if isinstance(item, _Problem)]
     atlas, decided_by, note = settle_atlas([item.reading for item in candidates], chosen, unknown=unknown)
     current_limits().check("regions", atlas.n_regions, "The data's atlas")
-    subjects, more_problems = _to_subjects(candidates, atlas, decided_by)
+    subjects, more_problems = _to_subjects(candidates, atlas, decided_by, keep)
     if chosen is not None and subjects and more_problems:  # what a refused file says about the atlas does not count
         accepted = _accepted(candidates, subjects)
         _, decided_by, note = settle_atlas([item.reading for item in accepted], chosen)
-        subjects, _ = _to_subjects(accepted, chosen, decided_by)
+        subjects, _ = _to_subjects(accepted, chosen, decided_by, keep)
     _sort_problems(problems + more_problems, subjects, found)
     if not subjects:
         raise _nothing_read(paths, found)

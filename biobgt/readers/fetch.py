@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from biobgt.base.arrays import KeepArray
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file, make_folder, sha256, write_atomically
 from biobgt.base.limits import current_limits, how_to_raise
@@ -75,6 +76,7 @@ def find_cohort(
     phenotypes: Path | None = None,
     options: ReadOptions | None = None,
     progress: Progress | None = None,
+    keep: KeepArray = lambda values: values,
 ) -> Cohort:
     """Find a cohort by whatever names it: a path, a project, a demo, or a public cohort that was fetched.
 
@@ -83,7 +85,7 @@ def find_cohort(
     name : str or Path
         A file, a folder, a ``.zip`` or a project; ``demo:asd`` and other demos; ``abide``, where nothing of that name
         lies in the working folder and ABIDE was fetched into :func:`data_folder`.
-    atlas, phenotypes, options, progress
+    atlas, phenotypes, options, progress, keep
         As for :func:`biobgt.read_cohort`; a demo takes none of the first three.
     """
     if str(name).startswith(DEMO_PREFIX):
@@ -92,7 +94,7 @@ def find_cohort(
         return demo_cohort(str(name).removeprefix(DEMO_PREFIX))
     fetched = data_folder() / _ABIDE
     path = fetched if str(name) == "abide" and not Path(name).exists() and fetched.is_dir() else Path(name)
-    return read_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress)
+    return read_cohort(path, atlas=atlas, phenotypes=phenotypes, options=options, progress=progress, keep=keep)
 
 
 def fetch_abide(folder: Path, options: FetchOptions | None = None, *, progress: Progress | None = None) -> Path:
