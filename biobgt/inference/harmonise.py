@@ -18,7 +18,7 @@ from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted, covariate_words, listed, percent
 from biobgt.data.cohort import number_of_people
-from biobgt.inference.covariates import NOTED_SHARE, coded
+from biobgt.inference.covariates import NOTED_SHARE
 from biobgt.inference.permutation import without_means
 from biobgt.inference.sites import FEWEST_OF_SITE, drawn_together, pieces, shares_of_sites, site_statistics
 
@@ -261,14 +261,14 @@ def _coding(covariates: pd.DataFrame | None, n_rows: int) -> tuple[Coding, list[
         return (), []
     if len(covariates) != n_rows:
         raise InputError(f"There are {n_rows:,} rows of values and {len(covariates):,} rows of covariates.")
-    table, coding, same = coded(covariates), [], []
-    for name in map(str, table.columns):
-        known = table[name].dropna()
+    coding, same = [], []
+    for name in covariates.columns:
+        known = covariates[name].dropna()
         if known.nunique() < 2:
-            same.append(name)
+            same.append(str(name))
         else:
-            words = not pd.api.types.is_numeric_dtype(known)
-            coding.append((name, tuple(sorted(set(known))) if words else ()))
+            words = () if pd.api.types.is_numeric_dtype(known) else tuple(sorted({str(one) for one in known}))
+            coding.append((str(name), words))
     return tuple(coding), same
 
 
@@ -284,14 +284,14 @@ def _columns(covariates: pd.DataFrame | None, coding: Coding, n_rows: int) -> Fl
             else f"{len(covariates if covariates is not None else ()):,} rows for {n_rows:,} rows of values"
         )
         raise InputError(f"ComBat preserves {listed([name for name, _ in coding])}, and the covariates have {what}.")
-    table, columns = coded(covariates)[[name for name, _ in coding]], []
+    table, columns = covariates.set_axis(list(map(str, covariates)), axis=1), []
     for name, levels in coding:
         if table[name].isna().any():
             raise InputError(
                 f"{covariate_words(name)} is not known in {counted(int(table[name].isna().sum()), 'row')}. ComBat "
                 "preserves it, so it needs everybody's: complete it, leave it out, or leave these people out."
             )
-        words = table[name].to_numpy()
+        words = np.array([str(one) for one in table[name]], object) if levels else table[name].to_numpy()
         if bool(levels) == pd.api.types.is_numeric_dtype(table[name]):
             raise InputError(
                 f"{covariate_words(name)} has {'numbers' if levels else 'words'} where ComBat was fitted on others."

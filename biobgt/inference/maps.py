@@ -16,6 +16,7 @@ places of regions alone, so that subcortex and cerebellum are included.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -125,17 +126,13 @@ def map_agreement(
     _check_regions(one, other, compared)
     one, other = (np.where(compared, values, np.nan) for values in (one, other))
     ranked = options.correlation == SPEARMAN
-    r, rng, remarks = float(correlations(one, other, ranked=ranked)), np.random.default_rng(options.seed), []
+    r, remarks = float(correlations(one, other, ranked=ranked)), []
     if nulls == SPINS:
-        spheres = [hemisphere_mesh("sphere", side)[0].astype(np.float64) for side in HEMISPHERES]
-        takes = spins(surface_labels(atlas), spheres, atlas.n_regions, draws=options.draws, rng=rng)
-        null, left = _correlations_of_spins(one, other, takes, ranked)
+        null, left = _correlations_of_spins(one, other, _spins_of(atlas, options.draws, options.seed), ranked)
         remarks.append(_said_of_spins(left, int(compared.sum())))
     else:
         assert atlas.coordinates is not None
-        null = _correlations_of_surrogates(
-            one[compared], other[compared], atlas.coordinates[compared], options.draws, ranked, rng
-        )
+        null = _correlations_of_surrogates(one[compared], other[compared], atlas.coordinates[compared], options, ranked)
     beyond = int((~(np.abs(null) < abs(r) * (1 - TIE))).sum())
     return MapAgreement(
         r=r,
@@ -189,6 +186,12 @@ def _naive_p(first: FloatArray, second: FloatArray, ranked: bool) -> float:
 # Spins.
 
 
+@lru_cache(maxsize=2)
+def _spins_of(atlas: Atlas, draws: int, seed: int) -> NDArray[np.int16]:
+    spheres = [hemisphere_mesh("sphere", side)[0].astype(np.float64) for side in HEMISPHERES]
+    return spins(surface_labels(atlas), spheres, atlas.n_regions, draws=draws, rng=np.random.default_rng(seed))
+
+
 def spins(
     labels: NDArray[np.integer],
     spheres: list[FloatArray],
@@ -196,7 +199,7 @@ def spins(
     *,
     draws: int,
     rng: np.random.Generator,
-) -> NDArray[np.int64]:
+) -> NDArray[np.int16]:
     """Turn both spheres at random, and say in which region the centre of each region comes to lie.
 
     Parameters
@@ -217,7 +220,7 @@ def spins(
     from scipy.spatial.transform import Rotation
 
     turns = Rotation.from_quat(rng.standard_normal((draws, 4))).as_matrix()  # uniform over all directions
-    found = np.full((draws, n_regions), -1)
+    found = np.full((draws, n_regions), -1, np.int16)
     mirror = np.diag([-1.0, 1.0, 1.0])
     for side, vertices in enumerate(spheres):
         own = labels[: len(vertices)] if side == 0 else labels[len(spheres[0]) :]
@@ -226,7 +229,7 @@ def spins(
         for start in range(0, draws, _AT_ONCE):
             some = turns[start : start + _AT_ONCE]
             turned = centres @ (some if side == 0 else mirror @ some @ mirror)
-            found[start : start + _AT_ONCE, regions] = own[tree.query(turned)[1]].astype(np.int64) - 1
+            found[start : start + _AT_ONCE, regions] = own[tree.query(turned)[1]].astype(np.int16) - 1
     return found
 
 
@@ -239,7 +242,7 @@ def _centres(labels: NDArray[np.integer], vertices: FloatArray) -> tuple[NDArray
 
 
 def _correlations_of_spins(
-    first: FloatArray, second: FloatArray, takes: NDArray[np.int64], ranked: bool
+    first: FloatArray, second: FloatArray, takes: NDArray[np.int16], ranked: bool
 ) -> tuple[FloatArray, FloatArray]:
     """Correlations of the turned first map with the second, and how many regions each spin leaves."""
     with_none = np.append(first, np.nan)  # -1 takes the last
@@ -285,14 +288,14 @@ def moran_patterns(coordinates: FloatArray) -> FloatArray:
 
 
 def _correlations_of_surrogates(
-    first: FloatArray, second: FloatArray, coordinates: FloatArray, draws: int, ranked: bool, rng: np.random.Generator
+    first: FloatArray, second: FloatArray, coordinates: FloatArray, options: MapOptions, ranked: bool
 ) -> FloatArray:
     """Correlations of surrogates of the first map with the second; for Spearman's they are made of ranks."""
     patterns = moran_patterns(coordinates)
     parts = patterns.T @ (ranks(first) if ranked else first)
-    null = []
-    for start in range(0, draws, _AT_ONCE):
-        signs = rng.choice([-1.0, 1.0], (min(_AT_ONCE, draws - start), len(parts)))
+    null, rng = [], np.random.default_rng(options.seed)
+    for start in range(0, options.draws, _AT_ONCE):
+        signs = rng.choice([-1.0, 1.0], (min(_AT_ONCE, options.draws - start), len(parts)))
         null.append(correlations((signs * parts) @ patterns.T, second, ranked=ranked))
     return np.concatenate(null)
 
