@@ -10,15 +10,17 @@ import { element } from "./elements.js";
  * Make the controls, or show their values where they are there already.
  * @param {HTMLElement} bar
  * @param {Control[]} controls
+ * @param {Object<string, number>} moved values that were chosen since
  * @param {(name: string, value: number, live: boolean) => void} onChoice
  */
-export function makeControls(bar, controls, onChoice) {
+export function makeControls(bar, controls, moved, onChoice) {
   const made = JSON.stringify(controls.map(({ value, ...about }) => about));
   if (bar.dataset.made !== made) {
     bar.dataset.made = made;
     bar.replaceChildren(...controls.map((control) => MAKERS[control.kind](control, onChoice)));
   }
-  controls.forEach(({ value, kind }, i) => {
+  controls.forEach(({ name, value: sent, kind }, i) => {
+    const value = moved[name] ?? sent;
     if (kind === "segments") {
       bar.children[i].querySelectorAll("input")[value].checked = true;
       return;

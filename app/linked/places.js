@@ -1,6 +1,7 @@
 /** Where the regions of a drawn figure are on the screen, in px, whatever kind of plot it is. */
 
 const LEAST_RADIUS = 5; // px, within which a small region is found
+const REACH = 20; // px, within which plotly finds a point
 
 /** @param {any} plot an element that plotly has drawn in */
 export function placesOf(plot) {
@@ -15,8 +16,11 @@ class PlacesOnAxes {
     this.points = new Map(); // region -> [trace, number of the point] pairs
     this.maps = []; // traces of matrices, with where each region is
     this.chords = []; // traces of chords, with the regions that each joins
+    /** @type {[any, number, string][]} a trace, the number of the point, and the person it stands for */
+    this.people = [];
     plot._fullData.forEach((trace) => {
       const rows = trace.meta?.regions;
+      trace.meta?.people?.forEach((person, i) => this.people.push([trace, i, person]));
       if (trace.meta?.chords) this.chords.push({ trace, ends: trace.meta.chords });
       if (trace.type === "heatmap" && rows) {
         const ids = Array.from(rows);
@@ -31,8 +35,37 @@ class PlacesOnAxes {
     });
   }
 
-  regionUnder() {
-    return -1;
+  /** The region under the cursor, as plotly will find it: of a cell's row, or of the nearest point; -1 for none. */
+  regionUnder(x, y) {
+    for (const map of this.maps) {
+      const cell = this.cellAt(map, x, y);
+      if (cell) return map.ids[cell[0]];
+    }
+    const points = [...this.points].flatMap(([region, all]) => all.map(([trace, i]) => [trace, i, region]));
+    return this.nearest(points, x, y) ?? -1;
+  }
+
+  /** The person whose dot is under the cursor; null for none. */
+  personUnder(x, y) {
+    return this.nearest(this.people, x, y);
+  }
+
+  /** What the nearest point stands for, within reach; in figures that answer along a whole column, the nearest column. */
+  nearest(points, x, y) {
+    const { hovermode } = this.plot._fullLayout;
+    let [found, least] = [null, REACH];
+    for (const [trace, i, what] of points) {
+      const [cx, cy] = this.pointOn(trace, i);
+      const away = String(hovermode).startsWith("x") ? Math.abs(cx - x) : Math.hypot(cx - x, cy - y);
+      if (away < least) [found, least] = [what, away];
+    }
+    return found;
+  }
+
+  /** Where a point of a trace is seen. */
+  pointOn({ xaxis, yaxis, x, y }, i) {
+    const [xa, ya] = [xaxis, yaxis].map((name) => axis(this.plot._fullLayout, name));
+    return [xa._offset + xa.d2p(x[i]), ya._offset + ya.d2p(y[i])];
   }
 
   regionAt(point) {
@@ -64,8 +97,7 @@ class PlacesOnAxes {
     }
     shapes.push(...this.chordsOf(region));
     for (const [trace, i] of this.points.get(region) ?? []) {
-      const [xa, ya] = [axis(layout, trace.xaxis), axis(layout, trace.yaxis)];
-      const [cx, cy] = [xa._offset + xa.d2p(trace.x[i]), ya._offset + ya.d2p(trace.y[i])];
+      const [cx, cy] = this.pointOn(trace, i);
       if (Number.isFinite(cx) && Number.isFinite(cy)) shapes.push({ kind: "circle", cx, cy, r: 6 });
     }
     return shapes;
@@ -158,6 +190,10 @@ class PlacesInBrain {
     return [-1, -1];
   }
 
+  personUnder() {
+    return null;
+  }
+
   /** The region under the cursor, the nearest to the eye of several; -1 for none. */
   regionUnder(x, y) {
     let [found, nearest] = [-1, Infinity];
@@ -219,6 +255,10 @@ class PlacesOnCortex {
 
   regionUnder() {
     return -1;
+  }
+
+  personUnder() {
+    return null;
   }
 
   /** The region of a triangle that plotly found under the cursor, and no column. */

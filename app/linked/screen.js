@@ -29,7 +29,10 @@ export class Screen {
     this.pinned = [];
     /** @type {import("./block.js").Block | null} the chosen block of the matrix in the tile of that name */
     this.block = null;
-    this.untold = {};
+    this.untold = {}; // chosen, while the hand does not rest
+    /** @type {{at: number, [about: string]: any}[]} told, and not yet in any frame that came back */
+    this.unheard = [];
+    this.asked = 0; // when Python was last asked for something to wait for
     const top = root.appendChild(element("div", "linked-top"));
     this.heads = top.appendChild(element("div", "linked-controls"));
     this.bar = top.appendChild(element("div", "linked-controls"));
@@ -68,11 +71,14 @@ export class Screen {
   async receive(data) {
     if (!data.part) {
       this.frame = data;
-      this.pinned = data.pinned;
-      for (const [by, step] of Object.entries(data.steps)) this.steps.set(by, step);
+      this.unheard = this.unheard.filter(({ at }) => at > data.heard);
+      const choices = this.unheardChoices();
+      const told = this.unheard.some(({ pinned }) => pinned);
+      if (!told && data.pinned.at(-1) !== this.pinned.at(-1)) this.pinned = data.pinned; // Python knows the last alone
+      for (const [by, step] of Object.entries({ ...data.steps, ...choices })) this.steps.set(by, step);
       const chosen = (name, value, live) => this.choose(name, value, live);
-      makeControls(this.heads, data.heads, chosen);
-      makeControls(this.bar, data.controls, chosen);
+      makeControls(this.heads, data.heads, choices, chosen);
+      makeControls(this.bar, data.controls, choices, chosen);
       this.makeFinder();
       this.root.classList.toggle("linked-cells", data.cells);
       this.grid.classList.toggle("linked-rows", data.wide.length > 0);
@@ -81,7 +87,7 @@ export class Screen {
         box.style.order = String(place);
         box.classList.toggle("linked-wide", data.wide.includes(name));
       });
-      this.root.classList.remove("linked-busy");
+      this.root.classList.toggle("linked-busy", data.heard < this.asked);
     } else if (data.figure || data.note) {
       this.tile(data.part).latest = data;
     } else {
@@ -332,15 +338,26 @@ export class Screen {
     } else {
       this.root.classList.add("linked-busy");
       this.tell();
+      this.asked = this.unheard.at(-1).at;
     }
   }
 
-  /** Tell Python what was chosen since it was last told. */
+  /** What controls were moved to, of which the frame does not know yet. @returns {Object<string, number>} */
+  unheardChoices() {
+    return Object.assign({}, ...[...this.unheard, this.untold].map(({ choices }) => choices));
+  }
+
+  /**
+   * Tell Python what was chosen since it was last told, and again all that no frame has answered yet: of what is told
+   * twice while Python works, it hears the last alone.
+   */
   tell(also = {}) {
     const said = { ...this.untold, ...also };
     this.untold = {};
     clearTimeout(this.resting);
-    if (Object.keys(said).length) this.say("said", { ...said, at: performance.now() });
+    if (!Object.keys(said).length) return;
+    this.unheard.push({ ...said, at: performance.timeOrigin + performance.now() });
+    this.say("said", [...this.unheard]);
   }
 
   /** Tell Python of it once the hand rests. */

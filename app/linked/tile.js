@@ -35,6 +35,9 @@ export class Tile {
     screen.grid.append(this.box);
     this.rows = ""; // the network whose rows alone a matrix shows
     this.applied = []; // the changes of steps that are shown
+    this.found = -1; // the region that plotly last found under the pointer
+    /** @type {{clientX: number, clientY: number, shiftKey: boolean, person: string | null, region: number} | null} */
+    this.down = null; // where the button went down, and on what; a drag turns the brain, or chooses a block
     this.followPointer();
     chooseBlocks(this);
   }
@@ -84,9 +87,9 @@ export class Tile {
       sides,
       element("span", "linked-space"),
       ...(details ? [button("↗", `Details on the page ${details}`, () => this.screen.tell({ details: this.name }))] : []),
-      button("i", "Full caption", () => { this.full.hidden = !this.full.hidden; }),
+      ...(figure ? [button("i", "Full caption", () => { this.full.hidden = !this.full.hidden; })] : []),
       button(large ? "⤡" : "⤢", large ? "As small as before" : "Enlarge", () => this.enlarge()),
-      button("+", "Add to export", () => this.screen.tell({ export: this.name })),
+      ...(figure ? [button("+", "Add to export", () => this.screen.tell({ export: this.name }))] : []),
     );
   }
 
@@ -146,15 +149,16 @@ export class Tile {
 
   listen() {
     this.listening = true;
-    this.plot.on("plotly_hover", ({ points }) => this.screen.hover(...this.places.pairAt(points[0])));
-    this.plot.on("plotly_unhover", () => this.screen.hover(-1));
+    const hover = (region, column) => {
+      if (this.down) return; // plotly forgets what is under the pointer while a button is down
+      this.found = region;
+      this.screen.hover(region, column);
+    };
+    this.plot.on("plotly_hover", ({ points }) => hover(...this.places.pairAt(points[0])));
+    this.plot.on("plotly_unhover", () => hover(-1));
     this.plot.on("plotly_selected", (event) => {
       const found = (event?.points ?? []).map((point) => this.places.regionAt(point)).filter((region) => region >= 0);
       if (found.length) this.screen.collect(found);
-    });
-    this.plot.on("plotly_click", ({ points: [point] }) => {
-      const person = point.fullData.meta?.people?.[point.pointNumber];
-      if (person !== undefined) this.screen.tell({ person });
     });
     for (const name of ["plotly_relayouting", "plotly_relayout"])
       this.plot.on(name, () => this.light(this.screen.lit, this.screen.pinned));
@@ -162,22 +166,41 @@ export class Tile {
 
   /**
    * In a brain of nodes, plotly tells nothing of the region under the pointer. Clicks are not plotly's either: it tells
-   * of none in a brain, and now and then lost one in a matrix.
+   * of none in a brain, and elsewhere of none whose place it was still looking up when the button went down. So what
+   * is clicked is found here, where the button goes down.
    */
   followPointer() {
-    this.plot.addEventListener("pointermove", ({ clientX, clientY, buttons }) => {
-      if (!this.inBrain || this.places.picked || buttons) return;
+    const at = ({ clientX, clientY }) => { // in whole px, as plotly is told of them
       const { left, top } = this.plot.getBoundingClientRect();
-      this.screen.hover(this.places.regionUnder(clientX - left, clientY - top));
+      return [Math.floor(clientX) - left, Math.floor(clientY) - top];
+    };
+    this.plot.addEventListener("pointermove", (event) => {
+      if (!this.inBrain || this.places.picked || event.buttons) return;
+      this.screen.hover(this.places.regionUnder(...at(event)));
     });
-    this.plot.addEventListener("pointerleave", () => { if (this.inBrain) this.screen.hover(-1); });
-    let down = null; // a drag turns the brain, or chooses a block
-    this.plot.addEventListener("pointerdown", ({ clientX, clientY, button }) => { down = button ? null : [clientX, clientY]; }, true);
-    window.addEventListener("pointerup", ({ clientX, clientY, shiftKey }) => { // plotly puts a cover over the window
-      const still = down && Math.hypot(clientX - down[0], clientY - down[1]) < STILL;
-      down = null;
-      if (still) this.screen.pin(this.screen.hovered, shiftKey);
+    this.plot.addEventListener("pointerleave", () => { if (!this.down) this.screen.hover(-1); });
+    this.plot.addEventListener("pointerdown", (event) => {
+      const { clientX, clientY, button, shiftKey } = event;
+      this.down = button || !this.places ? null : { clientX, clientY, shiftKey, ...this.markAt(...at(event)) };
+    }, true);
+    window.addEventListener("pointerup", ({ clientX, clientY }) => { // plotly puts a cover over the window
+      const { down } = this;
+      this.down = null;
+      if (down && Math.hypot(clientX - down.clientX, clientY - down.clientY) < STILL) this.click(down);
+      else if (down) this.screen.hover(-1);
     }, { signal: this.screen.ended.signal, capture: true });
+  }
+
+  /** The person or the region whose mark is at a place of the figure. */
+  markAt(x, y) {
+    const region = this.places.regionUnder(x, y);
+    return { person: this.places.personUnder(x, y), region: region < 0 ? this.found : region };
+  }
+
+  click({ person, region, shiftKey }) {
+    if (person !== null) return this.screen.tell({ person });
+    if (this.screen.hovered !== region) this.screen.hover(region);
+    return this.screen.pin(region, shiftKey);
   }
 
   /**

@@ -138,12 +138,14 @@ def link_of_project(project: Project) -> Link:
 
 
 def write_address(link: Mapping[str, str]) -> None:
-    """Show the view in the address bar; parameters that are not of the view are left alone."""
+    """Show the view in the address bar; parameters that are not of the view are left alone.
+
+    It is said in every run: what the browser told of its address may be older than what was said in the run before.
+    """
     for name in (COHORT, SUBJECT, MODEL, *linked_options()):
         if name not in link and name in st.query_params:
             del st.query_params[name]
-    if any(st.query_params.get(name) != value for name, value in link.items()):
-        st.query_params.update(link)
+    st.query_params.update(link)
 
 
 def _always(view: View) -> dict[str, str]:

@@ -4,6 +4,7 @@ What pages show is in the link where it is not the default, and of demo cohorts 
 """
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import streamlit
@@ -19,7 +20,7 @@ from biobgt.figures.groups import ModuleComparisonOptions
 from biobgt.hubs.measures import HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from session.cohorts import OWN
-from session.link import Link, link_of, read_link
+from session.link import Link, link_of, read_link, write_address
 from session.view import IN_EVERY_LINK, LoadedCohort, View, linked_options, session_choices
 
 MODEL, NETWORK = "adsim-aal90", "five-groups-aal90"
@@ -300,3 +301,18 @@ def test_choices_of_a_link_survive_other_pages(open_page):
     assert address_of(page).items() >= (said | {"resolution": "0.8"}).items()
     visit(page, "modules")
     assert modules_of(page) == chosen | {"resolution": 0.8}
+
+
+def test_the_address_is_said_even_where_the_browser_claims_to_show_it(monkeypatch):
+    # It may have told of its address before it was told of the one that the run before has made.
+    said = []
+
+    class Claimed(dict):
+        def update(self, link):
+            said.append(link)
+
+    claimed = Claimed(gamma="1", region="Angular_L", embed="true")
+    monkeypatch.setattr("session.link.st", SimpleNamespace(query_params=claimed))
+    write_address({"gamma": "1"})
+    assert said == [{"gamma": "1"}]
+    assert claimed == {"gamma": "1", "embed": "true"}

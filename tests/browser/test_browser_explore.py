@@ -17,6 +17,7 @@ TILES = ("explore_brain", "explore_matrix", "explore_curves", "explore_people")
 SCREEN = "document.querySelector('.linked').screen"
 MODELS = pretrained_names()
 REGION = 40  # anywhere
+HAND_MS = 90  # for which a hand holds a button down
 # Where a region is drawn in a tile, in px of the window.
 PLACE = f"""([tile, region]) => {{
     const {{plot, places}} = {SCREEN}.tiles.get(tile);
@@ -46,6 +47,14 @@ def point_at(page: Page, tile: str, region: int = REGION) -> None:
     x, y = page.evaluate(PLACE, [tile, region])
     page.mouse.move(x - 1, y)
     page.mouse.move(x, y)
+
+
+def click_at(page: Page, tile: str, region: int = REGION) -> None:
+    """Click as a hand does: the button goes down as soon as the pointer is there, and stays down for a while."""
+    point_at(page, tile, region)
+    page.mouse.down()
+    page.wait_for_timeout(HAND_MS)
+    page.mouse.up()
 
 
 def lit(page: Page, tile: str) -> Locator:
@@ -91,6 +100,24 @@ def test_a_region_lights_up_in_all_tiles_and_a_click_keeps_it(open_app: Open, ti
     expect(page.locator(".linked-line strong")).to_have_text(name)
     page.get_by_role("link", name="Hubs").first.click()
     expect(page.get_by_text(name).first).to_be_visible()
+
+
+def test_a_click_counts_however_soon_it_follows_and_what_python_did_not_hear_is_told_again(open_app: Open) -> None:
+    page = open_screen(open_app)
+    for tile in TILES[:3]:
+        page.mouse.move(640, 5)
+        click_at(page, tile, REGION)
+        assert page.evaluate(f"[{SCREEN}.pinned.length, {SCREEN}.lit === {SCREEN}.pinned[0]]") == [1, True], tile
+        page.keyboard.press("Escape")
+        assert page.evaluate(f"{SCREEN}.pinned.length") == 0
+    page.evaluate(f"""() => {{
+        const screen = {SCREEN}, {{say}} = screen;
+        screen.say = () => {{ screen.say = say; }};
+        screen.pin({REGION});
+        screen.choose("perturbation", 1, false);
+    }}""")
+    page.wait_for_url(lambda url: "region=" in url and "perturbation=remove" in url)
+    page.wait_for_function(f"{SCREEN}.unheard.length === 0")
 
 
 def test_gamma_answers_without_the_server_and_is_then_in_the_address(open_app: Open) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 from playwright.sync_api import Page, expect
-from test_browser_explore import COUNT_TOLD, SCREEN, Open, lit, name_of, open_screen, point_at
+from test_browser_explore import COUNT_TOLD, SCREEN, Open, click_at, lit, name_of, open_screen, point_at
 
 pytestmark = pytest.mark.browser
 
@@ -47,10 +47,7 @@ def test_a_dragged_block_says_its_mean_at_once_and_then_the_test_and_the_brain_d
     page.keyboard.press("Escape")
     expect(page.locator(".linked-block")).to_have_count(0)
     expect(said).not_to_contain_text("Block")
-    point_at(page, "explore_matrix")
-    expect(lit(page, "explore_matrix").first).to_be_attached()
-    page.mouse.down()
-    page.mouse.up()
+    click_at(page, "explore_matrix")
     page.wait_for_url(lambda url: "region=" in url)
 
 

@@ -30,6 +30,7 @@ from views.shared.figures import add_to_export, figure_request
 from views.shared.widgets import measure_all
 
 PEOPLE = "explore_people"  # the tile that comes last, since everybody is measured for it
+_HEARD = "explore_heard"  # when the browser told what was last heard
 _BLOCK = "explore_block"  # regions of the rows and of the columns of a matrix, as the browser told them
 DETAILS = "explore_details"  # under which the session keeps the page to go to in the next run
 # The page with the details behind a figure, by its family; of the others it is that of the subjects.
@@ -154,6 +155,7 @@ class Screen(ABC):
         frame = {
             "tiles": list(self.tiles),
             "regions": list(self.regions),
+            "heard": st.session_state.get(_HEARD, 0.0),
             "pinned": [self.regions.index(region)] if region in self.regions else [],
             "heads": [control.contents for control in self.heads],
             "controls": [control.contents for control in self.controls],
@@ -326,8 +328,19 @@ class Screen(ABC):
         return replace(options, **first)
 
     def hear(self) -> None:
-        """Take what the user chose on the screen; the run that follows shows it."""
-        said = st.session_state[self.name].said or {}
+        """Take what the user chose on the screen; the run that follows shows it, and tells the browser that it does.
+
+        What no run has shown is told again and taken again: widgets of the frame may have set it back meanwhile.
+        """
+        heard = st.session_state.get(_HEARD, 0.0)
+        for said in st.session_state[self.name].said or ():
+            self._take(said)
+            if said["at"] > heard:
+                st.session_state[_HEARD] = said["at"]
+                self._do(said)
+
+    def _take(self, said: Mapping[str, Any]) -> None:
+        """Take what was chosen."""
         if "pinned" in said:
             st.session_state[REGION] = self.regions[said["pinned"][-1]] if said["pinned"] else ""
         of_tiles = [control for controls in self.asked.values() for control in controls]
@@ -339,6 +352,9 @@ class Screen(ABC):
             st.session_state[name] = for_widget(known[name][place])
         if said.get("person") in self.view.cohort.ids:
             st.session_state[SUBJECT] = said["person"]
+
+    def _do(self, said: Mapping[str, Any]) -> None:
+        """Do what was asked for, once."""
         if (name := said.get("details")) in self.shown:
             self._go_to(self.shown[name].page, self.shown[name].tabs)
         if said.get("why"):
