@@ -82,3 +82,20 @@ class StudyData:
             network={name: values[rows] for name, values in self.network.items()},
             overall=self.overall[rows],
         )
+
+    def area(self, values: FloatArray) -> FloatArray:
+        """The area under the curve over levels, divided by their range: a mean in the measure's unit.
+
+        Parameters
+        ----------
+        values : ndarray, shape (n_recordings, n_levels, ...)
+
+        Returns
+        -------
+        ndarray, shape (n_recordings, ...)
+        """
+        if len(self.levels) == 1:
+            return values[:, 0]
+        steps = np.diff(self.levels) / 2
+        weights = np.append(steps, 0) + np.append(0, steps)
+        return np.asarray(np.tensordot(values, weights / weights.sum(), axes=(1, 0)))

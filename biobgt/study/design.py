@@ -102,6 +102,13 @@ class DesignOptions(EdgeOptions):
         help="Networks whose blocks of edges are tested. Default: the first labels of the atlas.",
         shown=LABELLINGS,
     )
+    own_map: str = option(
+        "",
+        title="Own map",
+        help="Text table with a column 'region', of names or numbers, and one of values: a map with which those of the "
+        "study are compared.",
+    )
+    own_map_column: str = option("", title="Column of the map", help="Of values, where the table has several.")
 
 
 @dataclass(frozen=True, eq=False)

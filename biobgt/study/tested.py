@@ -21,6 +21,7 @@ from biobgt.study.design import NONE, DesignOptions, PlannedStudy, plan_study
 from biobgt.study.findings import TABLES, StudyFindings, TestedContrast, TestedDesign, typed
 from biobgt.study.harmonised import harmonise_study
 from biobgt.study.left_out import in_consensus, without_gaps, without_modules_zero
+from biobgt.study.maps import maps_compared, own_maps
 
 Tell = Callable[[str], None]
 
@@ -36,6 +37,7 @@ def study_findings(data: StudyData, options: DesignOptions, *, tell: Tell = lamb
         Told in a sentence what is going on.
     """
     options = options.part(DesignOptions)
+    own = own_maps(data, options)
     data, notes = without_gaps(data, options)
     plan = plan_study(data.table, data.persons, options, data.overall)
     for sentence in (*plan.sentences, *notes):
@@ -54,15 +56,18 @@ def study_findings(data: StudyData, options: DesignOptions, *, tell: Tell = lamb
         notes.append(said)
     labelling = (options.labelling or next(iter(data.atlas.labels), "")) if options.method == BLOCKS else ""
     each = [_tests(data, adjusted, design, options, labelling, tell) for adjusted, design in plan.designs.items()]
+    tables = {name: typed(pd.concat([one.tables[name] for one in each], ignore_index=True)) for name in each[0].tables}
+    tell("Comparing maps…")
+    maps, of_maps = maps_compared(data, plan.main, tables["regions"], own, options)
     return StudyFindings(
         designs=tuple(one.design for one in each),
         harmonised=typed(harmonised),
         overall_by_site=typed(overall_by_site),
-        maps=typed(pd.DataFrame(columns=TABLES["maps"])),
+        maps=typed(maps),
         labelling=labelling,
         options=options,
-        notes=tuple(dict.fromkeys([*plan.notes, *notes, *filled, *_families(plan)])),
-        **{name: typed(pd.concat([one.tables[name] for one in each], ignore_index=True)) for name in each[0].tables},
+        notes=tuple(dict.fromkeys([*plan.notes, *notes, *filled, *_families(plan), *of_maps])),
+        **tables,
     )
 
 
@@ -182,19 +187,6 @@ def _table(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 # Regions and the network, over levels.
 
 
-def area(values: FloatArray, levels: Sequence[float]) -> FloatArray:
-    """The area under the curve over levels, the second axis, divided by their range: a mean in the measure's unit.
-
-    >>> area(np.array([[1.0, 2.0, 4.0]]), (0.1, 0.2, 0.4)).round(6).tolist()
-    [2.5]
-    """
-    if len(levels) == 1:
-        return values[:, 0]
-    steps = np.diff(levels) / 2
-    weights = np.append(steps, 0) + np.append(0, steps)
-    return np.asarray(np.tensordot(values, weights / weights.sum(), axes=(1, 0)))
-
-
 def _regions(data: StudyData, design: StudyDesign, options: DesignOptions) -> tuple[pd.DataFrame, list[str]]:
     notes: list[str] = []
     parts, names = [], np.array(data.atlas.regions, object)
@@ -251,7 +243,7 @@ def _over_levels(
     changing : ndarray of bool, shape (n_features,)
     """
     test = partial(effects_of, design, permutations=options.permutations, seed=options.seed, tail=options.tail)
-    found = test(area(values, data.levels))
+    found = test(data.area(values))
     table, alike = found.table, np.full((len(design.contrasts), values.shape[2]), np.nan)
     if changing.any():
         each = test(values[:, :, changing].reshape(len(values), -1))

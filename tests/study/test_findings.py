@@ -15,7 +15,7 @@ from biobgt.inference.effects import effects_of
 from biobgt.inference.formula import variables_of
 from biobgt.study.design import DesignOptions, plan_study
 from biobgt.study.findings import TABLES, has_findings, read_findings
-from biobgt.study.tested import area, study_findings
+from biobgt.study.tested import study_findings
 from tests.study_data import hbn, study_data
 
 FEW = DesignOptions(permutations=199)
@@ -85,9 +85,10 @@ def test_numbers_that_are_the_same_at_every_level_or_in_everybody_are_tested_onc
 
 
 def test_the_area_is_that_of_trapezoids(rng):
-    levels, values = (0.05, 0.1, 0.3), rng.standard_normal((4, 3, 5))
-    np.testing.assert_allclose(area(values, levels), np.trapezoid(values, levels, axis=1) / 0.25)
-    np.testing.assert_array_equal(area(values[:, :1], (0.2,)), values[:, 0])
+    data, values = _planted(rng, levels=(0.05, 0.1, 0.3)), rng.standard_normal((40, 3, 5))
+    np.testing.assert_allclose(data.area(values), np.trapezoid(values, data.levels, axis=1) / 0.25)
+    np.testing.assert_allclose(data.area(values[:, :, 0]), data.area(values)[:, 0])
+    assert replace(data, levels=(0.2,)).area(values[:, :1]).tolist() == values[:, 0].tolist()
 
 
 def test_findings_are_read_back_as_they_were(rng, tmp_path):
@@ -257,7 +258,7 @@ def test_the_term_can_be_any_that_formulas_have(shared_data):
     (contrast,) = found.designs[0].contrasts
     assert (contrast.statistic, contrast.effect) == ("F", "partial eta squared")
     design = study_design(variables_of(data.table), "~ poly(age, 2) + sex", test="poly(age, 2)", persons=data.persons)
-    alone = effects_of(design, area(data.regions["degree"], data.levels), permutations=199)
+    alone = effects_of(design, data.area(data.regions["degree"]), permutations=199)
     own = found.regions[~found.regions["adjusted"] & found.regions["level"].isna()]
     np.testing.assert_array_equal(own["effect"], alone.table["effect"])
 
@@ -307,3 +308,41 @@ def test_harmonising_is_refused_where_site_and_group_are_one_or_site_is_tested(r
     lacking = data.table.assign(site=["x", None, *data.table["site"][2:]])
     with pytest.raises(InputError, match="site is not known of recording 'sub-0001'"):
         study_findings(replace(data, table=lacking), replace(FEW, design="~ group", harmonise="combat"))
+
+
+# Maps.
+
+
+def test_maps_of_measures_of_effects_and_ones_own_are_compared(shared_data, tmp_path):
+    data = hbn(shared_data, 100, 60)
+    degree, levels = data.regions["degree"], data.area(data.regions["degree"]).mean(axis=0)
+    noise = np.random.default_rng(0).standard_normal(degree.shape)
+    data = replace(data, regions={"degree": degree, "node_entanglement": degree + noise, "eigenvector": noise})
+    rows = [f"{name},{value:.6f}" for name, value in zip(data.atlas.regions, -levels, strict=True)]
+    (tmp_path / "mine.csv").write_text("\n".join(["region,value", *rows[:50]]))
+    options = DesignOptions(
+        design="~ age + sex", test="age", method="edges", permutations=200, own_map=str(tmp_path / "mine.csv")
+    )
+    maps = study_findings(data, options).maps
+    means = maps[maps["contrast"] == ""].set_index(["map", "other_map"])
+    assert means.loc[("degree", "node_entanglement"), "rho"] > 0.9
+    assert means.loc[("degree", "node_entanglement"), "p"] == 1 / 201
+    assert means.loc[("degree", "mine"), "rho"] == pytest.approx(-1)
+    assert means.loc[("degree", "mine"), "n_regions"] == 50
+    assert means.loc[("degree", "eigenvector"), "p"] > 0.05
+    assert set(maps["contrast"]) == {"", "age"}
+    effects = maps[(maps["contrast"] == "age") & maps["adjusted"]]
+    assert len(effects) == 2 + 3
+    assert (maps["q"] >= maps["p"]).all()
+    nulls = maps.set_index("other_map")["null"]
+    assert set(nulls["mine"]) == {"surrogates"}  # 50 regions of one hemisphere cannot be turned
+    with pytest.raises(InputError, match="no map"):
+        study_findings(data, replace(options, own_map=str(tmp_path / "other.csv")))
+
+
+def test_maps_without_places_are_not_compared_and_it_is_said(rng):
+    data = _planted(rng)
+    data = replace(data, regions={**data.regions, "other": rng.standard_normal((40, 3, 8))})
+    found = study_findings(data, FEW)
+    assert found.maps.empty
+    assert any("1 pair of maps not compared, such as degree and other" in note for note in found.notes)

@@ -21,7 +21,6 @@ from biobgt.figures.studies.shown import ShownContrast, StudyFigureOptions, meas
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.inference.formula import INTERCEPT
 from biobgt.study.design import COMBAT
-from biobgt.study.tested import area
 
 if TYPE_CHECKING:
     from biobgt.results.measured import Measured
@@ -161,7 +160,7 @@ def study_hubs(measured: "Measured", options: _CohortBrainOptions) -> Drawing:
     key = options.measure or (NE if NE in known else known[0])
     if key not in known:
         raise InputError(f"The study measured no '{key}'. It measured: {', '.join(known)}.")
-    each = area(study.data.regions[key], study.data.levels)
+    each = study.data.area(study.data.regions[key])
     n_known = np.isfinite(each).sum(axis=0)
     means = np.where(n_known > 0, np.nansum(each, axis=0) / np.maximum(n_known, 1), np.nan)
     low_in_hubs = key in HUB_MEASURES and HUB_MEASURES[key].low_in_hubs
