@@ -345,4 +345,4 @@ def test_maps_without_places_are_not_compared_and_it_is_said(rng):
     data = replace(data, regions={**data.regions, "other": rng.standard_normal((40, 3, 8))})
     found = study_findings(data, FEW)
     assert found.maps.empty
-    assert any("1 pair of maps not compared, such as degree and other" in note for note in found.notes)
+    assert any("3 pairs of maps not compared, such as degree and other" in note for note in found.notes)
