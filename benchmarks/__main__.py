@@ -15,6 +15,7 @@ PAGES = (
     "explore",
     "sessions",
     "studies",
+    "participants",
 )
 
 

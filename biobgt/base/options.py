@@ -296,12 +296,14 @@ class Options:
         return asdict(self)
 
     def command_line(self) -> list[str]:
-        """The words of a command that give these options; what is not said is left out."""
+        """The words of a command that give these options; what is not said is left out, of several each has its own."""
         words = []
         for one in self.declared().values():
             value = getattr(self, one.name)
             if isinstance(value, bool):
                 words.append(one.flags[not value])
+            elif isinstance(value, tuple):
+                words += [word for part in value for word in (one.flags[0], to_text(part))]
             elif value is not None:
                 words += [one.flags[0], to_text(value)]
         return words
