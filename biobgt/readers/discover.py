@@ -121,6 +121,9 @@ _BESIDE_THE_DATA = re.compile(
     r"|_events|_scans|_sessions|dseg)[._].*|dataset_description.*|readme.*|changes.*|license.*",
     re.IGNORECASE,
 )
+_NAMED_DATA = re.compile(
+    r"sub-.*_(?:timeseries|relmat)\.tsv"
+)  # by BIDS; no table of people, so it is not opened to see
 # What derivative trees hold of a subject whose series of regions are there as a table, or as a file of parcels.
 _ALSO_SERIES = re.compile(r"_relmat\.tsv$|_bold\.nii(?:\.gz)?$|\.(?:ptseries|pconn|dtseries)\.nii$")
 _DENSE = re.compile(r"\.(?:pconn|dtseries)\.nii$")
@@ -335,7 +338,8 @@ def _look_into(
         elif suffix_of(path) == ".zip":
             archives.append(file)
         elif _PHENOTYPES.fullmatch(path.name) or (
-            not _BESIDE_THE_DATA.fullmatch(path.name) and found.search.holds_phenotypes(path)
+            not (_BESIDE_THE_DATA.fullmatch(path.name) or _NAMED_DATA.fullmatch(path.name))
+            and found.search.holds_phenotypes(path)
         ):
             found.phenotypes[file] = None
         elif _holds_data(path, inside.as_posix(), options.pattern):
@@ -372,8 +376,9 @@ def _look_into_archive(
 def _set_tables_aside(found: Found) -> None:
     """Take the tables whose rows are the subjects at hand out of the data, and find their columns of ids."""
     subjects, column_of_subjects = subject_ids(found.data), found.search.column_of_subjects
-    columns = {file: column_of_subjects(file.path, subjects) for file in (*found.phenotypes, *found.data)}
-    of_people = {file: columns[file] for file in found.data if columns[file] is not None}
+    opened = [file for file in found.data if not _NAMED_DATA.fullmatch(file.path.name)]
+    columns = {file: column_of_subjects(file.path, subjects) for file in (*found.phenotypes, *opened)}
+    of_people = {file: columns[file] for file in opened if columns[file] is not None}
     found.data = [file for file in found.data if file not in of_people]
     found.phenotypes = {**{file: columns[file] for file in found.phenotypes}, **of_people}
     found.search = TableSearch()  # forgets what it kept: the data are read next
