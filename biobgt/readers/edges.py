@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from biobgt.readers.formats import ReadContext
 
 EDGES: Final = "edges"  # what the user says such a table is
-_ENDS = [("from", "to"), ("source", "target"), ("i", "j"), ("row", "col"), ("row", "column"), ("start", "end")]
+_ENDS = [("from", "to", ""), ("source", "target", ""), ("row", "col", ""), ("row", "column", ""), ("start", "end", "")]
+_ENDS += [("i", "j", "k")]  # with the name of a third: columns that go on are regions, and no list
 _ENDS += [
-    (f"{what}{mark}{one}", f"{what}{mark}{other}")
+    (f"{what}{mark}{one}", f"{what}{mark}{other}", f"{what}{mark}{third}" if third else "")
     for what in ("node", "region", "roi", "parcel", "label", "area")
     for mark in ("", "_", " ", ".")
-    for one, other in (("1", "2"), ("a", "b"), ("i", "j"), ("from", "to"))
+    for one, other, third in (("1", "2", "3"), ("a", "b", "c"), ("i", "j", "k"), ("from", "to", ""))
 ]
 _WEIGHTS = ("weight", "weights", "w", "value", "strength", "connectivity", "correlation", "r", "z", "fc", "sc", "count")
 _SUBJECTS = ("subject", "participant_id", "subject_id", "sub_id", "subj", "id", "participant", "sub")
@@ -51,11 +52,12 @@ class _Columns:
 def names_edges(names: list[str]) -> tuple[int, int] | None:
     """The two columns that name the ends of connections, by the header; None where it has none.
 
-    >>> names_edges(["subject", "From", "To", "weight"]), names_edges(["subject", "age"])
+    >>> names_edges(["subject", "From", "To", "weight"]), names_edges(["roi1", "roi2", "roi3"])
     ((1, 2), None)
     """
     lower = [name.strip().lower() for name in names]
-    return next(((lower.index(a), lower.index(b)) for a, b in _ENDS if a in lower and b in lower), None)
+    found = ((a, b) for a, b, third in _ENDS if a in lower and b in lower and not (third and third in lower))
+    return next(((lower.index(a), lower.index(b)) for a, b in found), None)
 
 
 def read_edges(context: "ReadContext", path: Path) -> list[Reading] | None:

@@ -36,6 +36,15 @@ def test_a_list_of_names_is_a_matrix(tmp_path, header, both, suffix):
     assert any("have no connection" in note for note in cohort.notes)
 
 
+@pytest.mark.parametrize("name", ["area{}", "ROI_{}", "Region {}"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_series_whose_regions_are_counted_are_no_list(tmp_path, rng, name, start):
+    series = rng.standard_normal((30, 5)).round(6)
+    rows = [",".join(map(str, row)) for row in series.tolist()]
+    path = write(tmp_path / "s.csv", rows, ",".join(name.format(i) for i in range(start, start + 5)))
+    np.testing.assert_array_equal(read_cohort(path, atlas="unknown")["s"].series, series)
+
+
 def test_lists_are_put_in_the_atlass_order(tmp_path, rng):
     atlas = load_atlas("desikan68")
     matrix = np.corrcoef(rng.standard_normal((68, 90)))
