@@ -24,6 +24,7 @@ from biobgt.hubs import agreement, table
 from biobgt.hubs.entanglement import Spectra
 from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
+from biobgt.model import folder as model_files
 from biobgt.model import pretrained
 from biobgt.model.pretrained import InstalledModel
 from biobgt.modules import compare as difference
@@ -56,7 +57,7 @@ COMPUTING = (
     (finding, "small_world"),
     (pretrained, "load_card"),
     (pretrained, "load_groups"),
-    (pretrained, "_load_region_weights"),
+    (pretrained, "load_region_weights"),
     (pretrained, "load_pretrained"),
     (maps, "_louvain_labels"),
     (bundle, "make_files"),
@@ -155,8 +156,8 @@ def _model_list() -> None:
 
 
 def test_a_new_model_is_noticed_on_the_next_run(monkeypatch, tmp_path) -> None:
-    card = pretrained.pretrained_folder() / "abide-cc200" / "card.json"
-    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: tmp_path)
+    card = model_files.pretrained_folder() / "abide-cc200" / "card.json"
+    monkeypatch.setattr(model_files, "pretrained_folder", lambda: tmp_path)
     page = AppTest.from_function(_model_list, default_timeout=120).run()
     assert page.text[0].value == ""
     (tmp_path / "new").mkdir()
@@ -286,7 +287,7 @@ def test_explore_has_every_gamma_of_many_regions_in_the_end(open_own, cohort, in
 def test_work_is_stopped_and_goes_on(open_own, cohort, interrupt, page, key, module, name, total) -> None:
     """What nobody asked for starts with the page: a group behind curves, and previews."""
     state = {"compared": "modules" if key == "groups" else "segregation", "group_behind": True, "module_tab": "chance"}
-    listed = {EXPORT_LIST: own_requests(cohort, "s0", "s1", "s2"), "export_formats": ["svg"]}
+    listed = {EXPORT_LIST: own_requests(cohort, "s0", "s1", "s2"), "export_formats": ["svg"], "panel_figures": []}
     at_once = key in ("group_curves", "export_previews")
     done = interrupt(module, name, after=2) if at_once else []
     page = open_own(page, cohort, **state, **listed)
