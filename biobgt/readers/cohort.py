@@ -30,7 +30,7 @@ from biobgt.readers.measurement import FileName, Reading, interpret
 from biobgt.readers.phenotypes import Phenotypes, give_rows, match_phenotypes, read_phenotypes
 from biobgt.readers.project import PROJECT_SUFFIX, open_project
 from biobgt.readers.recognise import BY_USER, find_atlas, settle_atlas
-from biobgt.readers.tables import each_workbook_once
+from biobgt.readers.workbooks import each_workbook_once
 
 Progress = Callable[[int, int], None]
 _AT_A_TIME = 2

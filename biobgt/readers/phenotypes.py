@@ -35,9 +35,9 @@ from biobgt.readers.tables import (
     lines_of_cells,
     read_table_of_words,
     read_words,
-    read_workbook,
     split_cells,
 )
+from biobgt.readers.workbooks import read_workbook
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx")
 _WORDS = tomllib.loads(asset("phenotypes.toml").read_text(encoding="utf-8"))

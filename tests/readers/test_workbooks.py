@@ -14,8 +14,7 @@ from biobgt import InputError, ReadOptions, load_atlas, read_cohort
 from biobgt.base.errors import ReaderFault
 from biobgt.base.limits import Limits
 from biobgt.readers import cohort as subject_files
-from biobgt.readers import read_atlas, read_phenotypes
-from biobgt.readers import tables as workbooks
+from biobgt.readers import read_atlas, read_phenotypes, workbooks
 from biobgt.readers.foreign import tables as workbook_cells
 from biobgt.readers.formats import read_file
 
