@@ -16,7 +16,7 @@ from biobgt.base.options import Plain, to_text
 from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import ESTIMATED, KINDS, LEVELS, ConnectivityKind, levels_of
 from biobgt.data.simulate import DEMO_COHORTS
-from biobgt.model.pretrained import pretrained_names
+from biobgt.model.folder import pretrained_names
 from biobgt.readers.project import Project
 from session.cohorts import DEFAULT_COHORT, OWN
 from session.view import (

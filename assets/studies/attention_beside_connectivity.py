@@ -31,7 +31,7 @@ from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import cohort_connectivity, fisher_z
 from biobgt.data.simulate import vulnerability
 from biobgt.model.attention import BlockTests, all_block_tests, map_correlation
-from biobgt.model.pretrained import load_card, load_pretrained, model_folder
+from biobgt.model.folder import load_card, load_pretrained, model_folder
 from biobgt.modules import module_blocks
 from biobgt.training.cards import write_card
 from biobgt.training.cohorts import Split, protocol_splits, training_cohort

@@ -25,7 +25,8 @@ from scipy.stats import spearmanr, trim_mean
 from biobgt.data.cohort import Cohort
 from biobgt.groups import compare_groups
 from biobgt.model.attention import people_summary
-from biobgt.model.pretrained import TRIMMED, load_card, load_groups, load_pretrained, model_folder
+from biobgt.model.folder import load_card, load_pretrained, model_folder
+from biobgt.model.group_results import TRIMMED, load_groups
 from biobgt.training.cards import measure_again
 from biobgt.training.cohorts import join_training_cohorts, protocol_splits, training_cohort
 from biobgt.training.folds import LabelledGraphs, check_same_attention, label_graphs, out_of_fold_attention

@@ -15,8 +15,8 @@ import pandas as pd
 import torch
 import typer
 
+from biobgt.model.folder import load_card, model_folder, pretrained_names
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import load_card, model_folder, pretrained_names
 from biobgt.training.checks import complete_ablation
 from biobgt.training.cohorts import protocol_splits, training_cohort
 from biobgt.training.folds import label_graphs

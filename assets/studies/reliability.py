@@ -82,8 +82,8 @@ def measure_attention(data: Path, folder: Path) -> None:
     """Measure the attention map of both halves of everybody who is missing, by the member that never met them."""
     import torch
 
+    from biobgt.model.folder import load_pretrained
     from biobgt.model.inputs import prepare
-    from biobgt.model.pretrained import load_pretrained
 
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)

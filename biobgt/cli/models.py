@@ -231,7 +231,8 @@ def card(
     biobgt card --model my-model --data study/ --phenotypes participants.tsv
     biobgt card --model my-model --words-only
     """
-    from biobgt.model.pretrained import CARD, GROUPS, WEIGHTS, load_card, load_groups, load_pretrained, model_folder
+    from biobgt.model.folder import CARD, WEIGHTS, load_card, load_pretrained, model_folder
+    from biobgt.model.group_results import GROUPS, load_groups
     from biobgt.training.cards import measure_again, write_card
     from biobgt.training.folds import check_same_attention, out_of_fold_attention
 
@@ -328,7 +329,7 @@ def evaluate(
     biobgt evaluate --cohort folder --data study/ --phenotypes participants.tsv --out results
     biobgt evaluate --cohort folder --data study/ --phenotypes participants.tsv --protocol sites --out results
     """
-    from biobgt.model.pretrained import load_card, model_folder
+    from biobgt.model.folder import load_card, model_folder
     from biobgt.training.cards import add_evaluation, check_evaluated
     from biobgt.training.evaluation import evaluate as run
     from biobgt.training.evaluation import paired_with_baselines, read_results, summarise
@@ -381,7 +382,7 @@ def _evaluate_nested(
     device: "torch.device",
 ) -> None:
     """Train an ensemble for each outer fold, and evaluate the mean of its members on the fold's subjects."""
-    from biobgt.model.pretrained import model_folder
+    from biobgt.model.folder import model_folder
     from biobgt.training.card_text import with_interval
     from biobgt.training.checks import NESTED_FILE, add_nested, evaluate_nested, nested_summary
 

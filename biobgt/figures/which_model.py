@@ -18,11 +18,12 @@ from biobgt.base.wording import TRAINED_ON, is_trained_on
 from biobgt.data.atlas import named_labelling
 from biobgt.data.cohort import kind_of_group
 from biobgt.figures.drawing import Drawing
-from biobgt.model.pretrained import InstalledModel, installed_model, pretrained_names, readout_names
+from biobgt.model.folder import pretrained_names, readout_names
+from biobgt.model.pretrained import InstalledModel, installed_model
 
 if TYPE_CHECKING:
     from biobgt.data.cohort import Cohort
-    from biobgt.model.pretrained import GroupSpread
+    from biobgt.model.group_results import GroupSpread
     from biobgt.results.measured import Measured
 
 ONE_MEMBER = "the one ensemble member that was not trained on that subject"

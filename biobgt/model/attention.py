@@ -250,7 +250,7 @@ def block_tests(tests: pd.DataFrame, between: tuple[str, str], sizes: Mapping[st
     Parameters
     ----------
     tests : DataFrame
-        Of :class:`biobgt.model.pretrained.GroupResults`.
+        Of :class:`biobgt.model.group_results.GroupResults`.
     between : (str, str)
     sizes : mapping of str to int
         Subjects of each group, for tests that do not say how many they used.
@@ -328,7 +328,7 @@ def people_summary(people: NDArray[np.float64]) -> _PeopleSummary:
     Parameters
     ----------
     people : ndarray, shape (n_people, 2)
-        Of :class:`biobgt.model.pretrained.GroupSpread`; a person without a contrast is left out.
+        Of :class:`biobgt.model.group_results.GroupSpread`; a person without a contrast is left out.
     """
     from scipy.stats import spearmanr
 
@@ -357,7 +357,7 @@ def network_table(weights: NDArray[np.float32], labels: Sequence[str | None]) ->
     Parameters
     ----------
     weights : ndarray, shape (n_members, n_regions)
-        Around 1; see :func:`biobgt.model.pretrained.load_region_weights`.
+        Around 1; see :func:`biobgt.model.folder.load_region_weights`.
     labels : sequence of str or None, length n_regions
     """
     networks = np.array([label or UNLABELLED for label in labels])

@@ -25,20 +25,11 @@ from biobgt.groups.compare import PERMUTATIONS
 from biobgt.inference.covariates import LEAST_DEGREES, coded, covariates_of, design_matrix, overall_connectivity
 from biobgt.inference.permutation import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
+from biobgt.model.folder import CARD, FINGERPRINTS, WEIGHTS, load_card, weights_file
+from biobgt.model.group_results import GROUPS, SPREAD_FILE, TESTS, TRIMMED
 from biobgt.model.network import BioBGT
 from biobgt.model.out_of_distribution import TrainingRanges, fingerprints, id_hashes, scan_measures
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import (
-    CARD,
-    FINGERPRINTS,
-    GROUPS,
-    SPREAD_FILE,
-    TESTS,
-    TRIMMED,
-    WEIGHTS,
-    load_card,
-    weights_file,
-)
 from biobgt.modules.partition import module_blocks
 from biobgt.training.card_text import CardText, say
 from biobgt.training.cohorts import ADSIM, DATASETS, JoinedCohorts, Split, folds_words, join_training_cohorts

@@ -23,10 +23,10 @@ from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.simulate import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
 from biobgt.model.attention import BesideConnectivity, beside_connectivity
 from biobgt.model.ensemble import Ensemble
+from biobgt.model.folder import load_card, load_pretrained
 from biobgt.model.network import BioBGT, FunctionalModuleAttention, GraphBatch
 from biobgt.model.out_of_distribution import TrainingRanges, recognised, scan_measures
 from biobgt.model.presets import FOLDS, Preset
-from biobgt.model.pretrained import load_card, load_pretrained
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, say
 from biobgt.training.cards import measured, name_subjects, write_card
 from biobgt.training.cohorts import CROSS_VALIDATION, Split, protocol_splits

@@ -20,7 +20,8 @@ from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export.graph_files import GRAPH_FORMATS
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions, HubAnalysisOptions
 from biobgt.model.attention import all_block_tests
-from biobgt.model.pretrained import TESTS, load_card, model_folder, pretrained_names, readout_names
+from biobgt.model.folder import load_card, model_folder, pretrained_names, readout_names
+from biobgt.model.group_results import TESTS
 from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
 from biobgt.readers import READERS
 from biobgt.training.card_text import CardText

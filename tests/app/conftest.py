@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from tiny_models import write_tiny_model
 
 from biobgt import Cohort
-from biobgt.model import pretrained
-from biobgt.model.pretrained import GroupResults, load_groups
+from biobgt.model import folder as model_files
+from biobgt.model.group_results import GroupResults, load_groups
 
 APP = Path(__file__).resolve().parents[2] / "app"
 sys.path.insert(0, str(APP))  # as `streamlit run` does
@@ -114,7 +114,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def models(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two tiny models in the place of the shipped ones."""
-    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: folder)
+    monkeypatch.setattr(model_files, "pretrained_folder", lambda: folder)
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from biobgt.model.attention import (
     functional_labels,
     select_attention,
 )
-from biobgt.model.pretrained import load_groups, load_pretrained
+from biobgt.model.folder import load_pretrained
+from biobgt.model.group_results import load_groups
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import _seal_card
 

@@ -22,7 +22,8 @@ from biobgt.figures.groups import ModuleComparisonOptions, group_module_flow
 from biobgt.figures.hubs import HubCurvesOptions, hub_curves
 from biobgt.figures.models import subject_probability
 from biobgt.figures.modules import modularity_against_chance, resolution_sweep
-from biobgt.model.pretrained import InstalledModel, installed_model, pretrained_names
+from biobgt.model.folder import pretrained_names
+from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.modules.measures import NullGraphOptions
 from biobgt.results.measured import Measured
 from session import cohorts as loaded_cohorts

@@ -31,9 +31,9 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.export import FigureRequest
 from biobgt.export.bundle import _make_figure
 from biobgt.figures.models import HERE, PAPER
-from biobgt.model import pretrained
+from biobgt.model import folder as model_files
 from biobgt.model.attention import network_table
-from biobgt.model.pretrained import _load_region_weights, load_pretrained, pretrained_folder
+from biobgt.model.folder import load_pretrained, load_region_weights, pretrained_folder
 from biobgt.model.systems import benchmark_systems
 from biobgt.training.tables import PAPER_MARK
 from session import cohorts as loaded_cohorts
@@ -113,7 +113,7 @@ def test_reliability_and_roc_are_of_out_of_fold_probabilities(look_at, groups) -
 
 def test_networks_stand_in_the_order_of_their_weights(look_at, folder) -> None:
     shown = table_with(look_at("models", model_tab="attention"), "Over members")
-    weights = _load_region_weights(folder / "abide-cc200")
+    weights = load_region_weights(folder / "abide-cc200")
     table = network_table(weights, load_atlas("cc200").labelling("dosenbach"))
     assert [as_shown(name) for name in shown.index] == table["Network"].tolist()
     assert [as_shown(text) for text in shown["Weight"]] == table["Weight"].tolist()
@@ -173,7 +173,7 @@ def test_models_that_cannot_be_used_are_named_with_the_reason(open_page, monkeyp
     for name, text in (("broken", "{"), ("elsewhere", json.dumps(card | {"atlas": "ours"}))):
         (tmp_path / name).mkdir()
         (tmp_path / name / "card.json").write_text(text, encoding="utf-8")
-    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: tmp_path)
+    monkeypatch.setattr(model_files, "pretrained_folder", lambda: tmp_path)
     page = open_page("models")
     first, second = (as_shown(warning.value) for warning in page.warning)
     assert first == (

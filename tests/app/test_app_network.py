@@ -9,8 +9,9 @@ from page_hands import turn_to
 from tiny_models import write_tiny_network
 
 from biobgt.data.simulate import demo_cohort
-from biobgt.model import pretrained
-from biobgt.model.pretrained import _load_spread, load_card, load_groups, load_pretrained
+from biobgt.model import folder as model_files
+from biobgt.model.folder import load_card, load_pretrained
+from biobgt.model.group_results import load_groups, load_spread
 
 NETWORK = "two-aal90"
 
@@ -25,7 +26,7 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _shipped(networks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: networks)
+    monkeypatch.setattr(model_files, "pretrained_folder", lambda: networks)
 
 
 def test_attention_opens_on_the_network_cohort_by_cohort_then_controls_then_disorders(
@@ -60,7 +61,7 @@ def test_attention_opens_on_the_network_cohort_by_cohort_then_controls_then_diso
 
 def test_median_maps_and_standard_errors_are_a_choice(open_page) -> None:
     page = open_page("attention", attention_order="atlas", attention_average="median", difference_unit="errors")
-    spread = _load_spread(NETWORK)
+    spread = load_spread(NETWORK)
     assert spread is not None
     first = array(heatmaps(figure(page, f"attention_{NETWORK}"))[0]["z"])
     np.testing.assert_allclose(first, spread.median["NC (ABIDE)"], rtol=1e-4)

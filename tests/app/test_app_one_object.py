@@ -21,7 +21,8 @@ from biobgt.export import CohortRef, FigureRequest
 from biobgt.figures.drawing import Bars, Drawing, Panel
 from biobgt.figures.register import Figure, NoOptions, all_figures
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure
-from biobgt.model import presets, pretrained
+from biobgt.model import folder as model_files
+from biobgt.model import presets
 from biobgt.model.systems import BASELINES, NETWORK_TRAINING, SYSTEMS, Baseline, NetworkSystem, _Published
 from biobgt.training.tables import CardTables
 from session import cohorts as loaded_cohorts
@@ -186,7 +187,7 @@ def test_baseline_is_evaluated_by_the_command_and_shown_on_the_page(open_page, s
     card = json.loads((folder / "mine" / "card.json").read_text(encoding="utf-8"))
     assert "constant shares" in [row["model"] for row in card["evaluation"]]
     assert TITLE in CardTables(card).evaluation()["Model"].tolist()
-    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: folder)
+    monkeypatch.setattr(model_files, "pretrained_folder", lambda: folder)
     page = open_page("models", cohort="ad")
     evaluated = next(table.value for table in page.dataframe if "Model" in table.value.columns)
     assert TITLE in evaluated["Model"].tolist()

@@ -14,8 +14,8 @@ from biobgt import Cohort, Subject, load_atlas
 from biobgt.data.cohort import Source
 from biobgt.data.simulate import demo_cohort
 from biobgt.export.bundle import _make_figure
-from biobgt.model import pretrained
-from biobgt.model.pretrained import load_pretrained
+from biobgt.model import folder as model_files
+from biobgt.model.folder import load_pretrained
 from session.view import EXPORT_LIST, OWN_COHORT
 
 MODEL = "adsim-aal90"
@@ -34,7 +34,7 @@ def files(monkeypatch) -> list[str]:
 def own(tmp_path, monkeypatch) -> Cohort:
     """Three real people, the first with a matrix in Fisher z; the only model here is of simulated patients."""
     write_tiny_model(tmp_path / MODEL, "ad", "adsim", simulated=True, n_per_group=2)
-    monkeypatch.setattr(pretrained, "pretrained_folder", lambda: tmp_path)
+    monkeypatch.setattr(model_files, "pretrained_folder", lambda: tmp_path)
     in_z = Subject("in z", connectivity=np.full((90, 90), 1.5))
     drawn = demo_cohort("ad", n_per_group=1).subjects[:2]
     others = [replace(one, id=f"person {number}", simulated=False) for number, one in enumerate(drawn)]

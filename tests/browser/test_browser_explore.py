@@ -8,7 +8,8 @@ from access_faults import assert_accessible
 from page_steps import wait_until_idle
 from playwright.sync_api import Locator, Page, expect
 
-from biobgt.model.pretrained import installed_model, pretrained_names
+from biobgt.model.folder import pretrained_names
+from biobgt.model.pretrained import installed_model
 
 pytestmark = pytest.mark.browser
 

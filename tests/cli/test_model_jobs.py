@@ -13,7 +13,7 @@ from biobgt import __version__
 from biobgt.cli.arguments import typed_command
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.model.ensemble import OF_SIMULATED, Ensemble
-from biobgt.model.pretrained import load_card
+from biobgt.model.folder import load_card
 
 
 @pytest.mark.parametrize(

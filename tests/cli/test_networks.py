@@ -17,7 +17,7 @@ from biobgt.hubs import HUB_MEASURES, node_efficiency, node_entanglement
 from biobgt.hubs.agreement import graph_agreement, partial_spearman, set_against_nulls, strength_and_degree
 from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
-from biobgt.model.pretrained import load_pretrained
+from biobgt.model.folder import load_pretrained
 from biobgt.modules import find_modules, measure_modules
 from biobgt.modules.compare import group_module_difference, shuffled_changes
 from biobgt.modules.measures import ModuleOptions

@@ -14,7 +14,7 @@ from ended_jobs import refused
 from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.cli import main
 from biobgt.data.connectivity import brain_graph
-from biobgt.model.pretrained import WEIGHTS, model_folder
+from biobgt.model.folder import WEIGHTS, model_folder
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from biobgt.figures.hubs import _GroupBand
 from biobgt.groups import compare_attention, compare_groups
 from biobgt.hubs.table import group_curves, measure_curves
 from biobgt.inference.covariates import overall_connectivity
-from biobgt.model.pretrained import load_groups
+from biobgt.model.group_results import load_groups
 from biobgt.modules.compare import group_module_difference
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.tables import analyse_hubs, analyse_modules

@@ -12,7 +12,7 @@ import biobgt
 from biobgt.base.references import GLOSSARY
 from biobgt.data.atlas import BUNDLED
 from biobgt.hubs.measures import HUB_MEASURES
-from biobgt.model.pretrained import pretrained_names
+from biobgt.model.folder import pretrained_names
 from biobgt.readers import READERS
 from docs.tools.command_line import all_commands
 from docs.tools.commands import named_commands, read_command, shell_lines, whole_commands

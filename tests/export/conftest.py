@@ -4,7 +4,7 @@ import pytest
 from export_requests import DEMO, MODEL
 
 from biobgt.export import CohortRef
-from biobgt.model.pretrained import load_card, pretrained_names
+from biobgt.model.folder import load_card, pretrained_names
 from biobgt.results.measured import Measured
 
 

@@ -32,7 +32,7 @@ from biobgt.export.methods import (
     methods_files,
 )
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.model.pretrained import pretrained_names
+from biobgt.model.folder import pretrained_names
 from biobgt.training.cohorts import DATASETS
 
 WORDS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

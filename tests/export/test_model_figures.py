@@ -14,7 +14,8 @@ from biobgt.export.bundle import _make_figure
 from biobgt.export.methods import _model_paragraphs
 from biobgt.figures.paper.frame import MM_PER_INCH
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.model.pretrained import load_card, load_groups, load_pretrained, pretrained_names
+from biobgt.model.folder import load_card, load_pretrained, pretrained_names
+from biobgt.model.group_results import load_groups
 
 NOT_A_DIAGNOSIS = "Research use only, not a diagnostic device."
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import DEMO_COHORTS, demo_cohort
 from biobgt.model import load_card, load_pretrained
-from biobgt.model.pretrained import pretrained_names, readout_names
+from biobgt.model.folder import pretrained_names, readout_names
 
 STORED = Path(__file__).with_suffix(".json")
 

@@ -18,14 +18,9 @@ from biobgt.model.attention import (
     network_table,
     select_attention,
 )
-from biobgt.model.pretrained import (
-    _load_region_weights,
-    _n_members,
-    load_card,
-    load_groups,
-    model_folder,
-    pretrained_names,
-)
+from biobgt.model.folder import load_card, load_region_weights, model_folder, pretrained_names
+from biobgt.model.group_results import load_groups
+from biobgt.model.pretrained import _n_members
 
 EVEN = np.full((3, 3), 1 / 3)
 SHARP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
@@ -170,7 +165,7 @@ def test_a_network_has_the_mean_of_its_regions_and_the_range_of_members() -> Non
 
 @pytest.mark.parametrize("name", pretrained_names())
 def test_weights_are_read_as_they_are_stored(name: str) -> None:
-    weights, stored = _load_region_weights(name), load_file(model_folder(name) / "model.safetensors")
+    weights, stored = load_region_weights(name), load_file(model_folder(name) / "model.safetensors")
     assert weights.shape == (_n_members(load_card(name)), load_card(name)["n_regions"])
     np.testing.assert_array_equal(weights[3], stored["member3.region_weight"].numpy())
     assert np.exp(np.log(weights).mean(axis=1)) == pytest.approx(1, abs=0.02)

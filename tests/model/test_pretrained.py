@@ -24,9 +24,9 @@ from biobgt.base.files import sha256
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.model import load_card, load_groups, load_pretrained
+from biobgt.model.folder import load_region_weights
 from biobgt.model.network import BioBGT, GraphBatch
 from biobgt.model.presets import choose_device
-from biobgt.model.pretrained import _load_region_weights
 
 PRESET = small("best", layers=2)
 MEASURED = {"value": 0.5, "low": 0.4, "high": 0.6}
@@ -137,7 +137,7 @@ def _change_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], ob
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-@pytest.mark.parametrize("load", [load_pretrained, _load_region_weights])
+@pytest.mark.parametrize("load", [load_pretrained, load_region_weights])
 def test_weights_that_are_no_finite_numbers_are_refused(folder, load, value):
     assert load(folder) is not None
     _change_weights(folder, lambda tensors: tensors["member1.region_weight"].view(-1)[:1].fill_(value))
@@ -161,7 +161,7 @@ def _to_bfloat16(folder: Path) -> None:
 def test_weights_of_regions_that_cannot_be_read_are_a_sentence(folder: Path, damage) -> None:
     damage(folder)
     with pytest.raises(InputError, match="missing or damaged"):
-        _load_region_weights(folder)
+        load_region_weights(folder)
 
 
 @pytest.mark.parametrize(

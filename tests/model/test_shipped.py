@@ -16,7 +16,7 @@ from biobgt.data.cohort import Subject
 from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.model import load_card, load_groups, load_pretrained, pretrained_names
-from biobgt.model.pretrained import pretrained_folder, readout_names
+from biobgt.model.folder import pretrained_folder, readout_names
 from biobgt.readers import read_atlas
 
 SHIPPED = ("abide-cc200", "adsim-aal90", "cni-adhd-cc200")

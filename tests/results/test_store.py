@@ -26,7 +26,7 @@ from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured, subject_features
 from biobgt.hubs.measures import HUB_MEASURES, HubMeasure, HubOptions
 from biobgt.hubs.table import MeasuresWithoutGamma
-from biobgt.model import pretrained
+from biobgt.model import folder as model_files
 from biobgt.model.inputs import prepare
 from biobgt.model.presets import preset_named
 from biobgt.model.pretrained import installed_model
@@ -80,7 +80,7 @@ def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pretrained")
     write_tiny_model(folder / MODEL, "ad", "adsim", simulated=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pretrained, "pretrained_folder", lambda: folder)
+        patch.setattr(model_files, "pretrained_folder", lambda: folder)
         yield
 
 

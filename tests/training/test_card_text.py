@@ -20,15 +20,9 @@ from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.figures.which_model import ChosenModelOptions
-from biobgt.model.pretrained import (
-    CARD,
-    InstalledModel,
-    installed_model,
-    is_doubtful,
-    load_card,
-    load_groups,
-    pretrained_folder,
-)
+from biobgt.model.folder import CARD, load_card, pretrained_folder
+from biobgt.model.group_results import load_groups
+from biobgt.model.pretrained import InstalledModel, installed_model, is_doubtful
 from biobgt.model.systems import BASELINES
 from biobgt.training.card_text import CardText, observed_share, share_below, with_interval
 from biobgt.training.cards import _limits, _write_tests

@@ -26,7 +26,8 @@ from biobgt.figures.attention.tested import _comparison_sentence, _contrast_sent
 from biobgt.inference.covariates import one_value_per_person
 from biobgt.model.attention import all_block_tests
 from biobgt.model.ensemble import TRAINED_ON
-from biobgt.model.pretrained import load_card, load_groups, load_pretrained
+from biobgt.model.folder import load_card, load_pretrained
+from biobgt.model.group_results import load_groups
 from biobgt.model.systems import BASELINES, Baseline, kinds_of_baselines
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import _beside_connectivity, add_evaluation, check_evaluated

@@ -20,10 +20,11 @@ from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import CORRUPTIONS, add_noise
 from biobgt.model import load_pretrained
+from biobgt.model.folder import load_card, pretrained_names
+from biobgt.model.group_results import load_groups
 from biobgt.model.inputs import log_connectivity, prepare
 from biobgt.model.network import FADED, noise_directions
 from biobgt.model.out_of_distribution import id_hashes, read_hashes, scan_measures
-from biobgt.model.pretrained import load_card, load_groups, pretrained_names
 from biobgt.training import checks, folds
 from biobgt.training.card_text import NE_SHUFFLED, NO_ATTENTION, CardText
 from biobgt.training.checks import (
@@ -43,8 +44,8 @@ from biobgt.training.checks import (
 )
 from biobgt.training.cohorts import Split, cross_validation, protocol_splits
 from biobgt.training.folds import LabelledGraphs, label_graphs
+from biobgt.training.start import _initialise_readout
 from biobgt.training.tables import CardTables
-from biobgt.training.trainer import _initialise_readout
 
 Splits = tuple[Split, ...]
 STUDIES = Path(__file__).resolve().parents[2] / "assets" / "studies"

@@ -14,9 +14,10 @@ from planted_cohort import planted_cohort, small
 
 from biobgt.base.errors import InputError
 from biobgt.base.files import sha256
+from biobgt.model.folder import CARD, load_card, load_pretrained, load_region_weights
+from biobgt.model.group_results import load_groups, load_spread
 from biobgt.model.network import BioBGT
 from biobgt.model.out_of_distribution import id_hashes
-from biobgt.model.pretrained import CARD, _load_region_weights, _load_spread, load_card, load_groups, load_pretrained
 from biobgt.modules import module_contrast
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import write_shared_model
@@ -144,7 +145,7 @@ def test_likeness_is_on_the_card(folder: Path) -> None:
 def test_spread_is_that_of_people_and_sorted(
     folder: Path, data: LabelledGraphs, splits: Splits, joined: JoinedCohorts
 ) -> None:
-    spread, network = _load_spread(folder), load_pretrained(folder)
+    spread, network = load_spread(folder), load_pretrained(folder)
     assert spread is not None
     maps, contrasts = [], []
     for row in np.flatnonzero(data.labels == 2):
@@ -244,12 +245,12 @@ def test_a_spread_that_grows_as_no_numbers_do_is_refused(folder: Path, tmp_path:
     np.savez_compressed(place / "spread.npz", **arrays)
     _change(place, lambda card: card.update(n_regions=2000, files={"spread.npz": sha256(place / "spread.npz")}))
     with pytest.raises(InputError, match=r"would grow from .* as no measured data do"):
-        _load_spread(place)
+        load_spread(place)
 
 
 def test_region_weights_are_the_networks(folder: Path) -> None:
-    weights = _load_region_weights(folder / "abide")
-    np.testing.assert_array_equal(weights, _load_region_weights(folder))
+    weights = load_region_weights(folder / "abide")
+    np.testing.assert_array_equal(weights, load_region_weights(folder))
     assert weights is not None
     assert weights.shape == (3, 16)
 

@@ -44,7 +44,8 @@ from biobgt.model.attention import (
     map_correlation,
     select_attention,
 )
-from biobgt.model.pretrained import TRIMMED, InstalledModel, installed_models
+from biobgt.model.group_results import TRIMMED
+from biobgt.model.pretrained import InstalledModel, installed_models
 from biobgt.modules.measures import ModuleOptions
 
 if TYPE_CHECKING:
