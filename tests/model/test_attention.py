@@ -18,9 +18,8 @@ from biobgt.model.attention import (
     network_table,
     select_attention,
 )
-from biobgt.model.folder import load_card, load_region_weights, model_folder, pretrained_names
+from biobgt.model.folder import _n_members, load_card, load_region_weights, model_folder, pretrained_names
 from biobgt.model.group_results import load_groups
-from biobgt.model.pretrained import _n_members
 
 EVEN = np.full((3, 3), 1 / 3)
 SHARP = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
