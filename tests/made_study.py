@@ -1,5 +1,8 @@
 """A finished study whose findings were written by hand, so that what figures and reports say of it is known."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
@@ -151,3 +154,16 @@ def made_data() -> StudyData:
 def made_study(**about) -> FinishedStudy:
     """The study, of simulated people unless said otherwise."""
     return FinishedStudy(made_data(), made_findings(), name="Made study", **{"simulated": True, **about})
+
+
+def write_made_study(folder: Path) -> FinishedStudy:
+    """Write of the study what a report reads beside its arrays: who is in it, who failed, and the findings."""
+    study = made_study()
+    recordings = study.data.table.assign(status="measured", reason="", files="")
+    failed = {"subject": "sub-99", "group": "ASD", "status": "failed", "reason": "Its <b>file</b> is empty."}
+    recordings = pd.concat([recordings, pd.DataFrame([failed])], ignore_index=True)
+    recordings.to_csv(folder / "recordings.tsv", sep="\t", index=False)
+    pd.DataFrame(columns=["file", "reason"]).to_csv(folder / "refused.tsv", sep="\t", index=False)
+    (folder / "study.json").write_text(json.dumps({"version": "1.0", "cohort": study.cohort.name}), encoding="utf-8")
+    study.findings.write(folder / "group")
+    return study

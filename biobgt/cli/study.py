@@ -92,6 +92,10 @@ def study(
         for design in findings.designs:
             print_line(f"Tested: {design.test} in {design.formula}, {counted_people(design.n_people, design.n_rows)}.")
         print_line(f"Findings written to {out / GROUP}")
+        from biobgt.export.report import write_report  # brings matplotlib
+
+        print_notice("Writing the report…")
+        print_line(f"Report: {write_report(out)}")
 
 
 def _measure(

@@ -71,14 +71,14 @@ def _methods_of(
     people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
     measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
     models = tuple(dict.fromkeys(one.request.model for one in figures if one.request.model))
-    works = {**REFERENCES, "biobgt": _own_work()}
+    works = {**REFERENCES, "biobgt": own_work()}
     sections: dict[str, list[tuple[str, _Said]]] = {
         "Participants": [("", _people_sentences(ref, one)) for ref, one in people.items()],
         "Acquisition and preprocessing": [("", _acquisition_sentences(cohort)) for cohort in measured],
         "Analysis": _analysis(figures),
         "Trained models": [("", sentences) for sentences in _model_paragraphs(models)],
         "Figures": [("", _shown_sentences([one.request for one in figures], cohorts))],
-        "Software": [("", _software_sentences(versions))],
+        "Software": [("", software_sentences(versions))],
     }
 
     def cut_all(sentences: _Said) -> tuple[_Sentence, ...]:
@@ -346,7 +346,7 @@ _CITATION_FILE = "CITATION.cff"
 _ADDRESSES = ("doi", "repository-code", "url")  # in order of preference
 
 
-def _software_sentences(versions: Mapping[str, str]) -> _Said:
+def software_sentences(versions: Mapping[str, str]) -> _Said:
     """Say with what numbers and figures were made; ``versions`` are those of programs, by their names."""
     about = _about()
     others = ", ".join(f"{name} {number}" for name, number in versions.items() if name not in ("biobgt", "python"))
@@ -360,7 +360,7 @@ def _software_sentences(versions: Mapping[str, str]) -> _Said:
     return [made, drawn, *([] if found else [missing])]
 
 
-def _own_work() -> Reference:
+def own_work() -> Reference:
     """BioBGT Explorer as a work to cite, with its version, its year and, where it has one, its address."""
     about = _about()
     author, year = " and ".join(one["name"] for one in about["authors"]), str(about["date-released"])[:4]

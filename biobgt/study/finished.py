@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,16 @@ import pandas as pd
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
+from biobgt.base.wording import listed, percent
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectivityKind
 from biobgt.inference.design import StudyDesign
 from biobgt.results.measured import Measured
 from biobgt.study.data import StudyData
 from biobgt.study.design import plan_study
-from biobgt.study.findings import TABLES, StudyFindings, TestedContrast, TestedDesign
+from biobgt.study.findings import TABLES, StudyFindings, TestedContrast, TestedDesign, has_findings, read_findings
+from biobgt.study.folder import StudyFolder
+from biobgt.study.group import GROUP
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,14 @@ class FinishedStudy(Measured):
     def labelling(self) -> str:
         """The functional networks by which regions are ordered and summed up; empty for none."""
         return self.findings.labelling or next(iter(self.atlas.labels), "")
+
+    @property
+    def graph_words(self) -> str:
+        """How graphs were made, at all levels, in words."""
+        own, levels = self.settings, self.data.levels
+        each = [percent(level, 1) if own.threshold == "proportional" else f"{level:g}" for level in levels]
+        kept = own.kept.replace(each[0], listed(each, "or"), 1)
+        return own.describe(self.kind).replace(own.kept, kept)
 
     @cached_property
     def sha256(self) -> str:
@@ -125,3 +137,18 @@ class FinishedStudy(Measured):
         own = self.data.edges.mean(axis=0, dtype=np.float64)
         means[pairs] = np.tanh(own) if self.kind.functional else own
         return np.asarray(means + means.T)
+
+
+def finished_study(path: Path) -> FinishedStudy:
+    """Open the folder of a study whose group level has ended.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    folder = StudyFolder(path)
+    if not has_findings(path / GROUP):
+        raise InputError(f"The study in '{path.name}' has no findings yet. Run biobgt study with the level group.")
+    data = folder.data()
+    simulated = bool("simulated" in data.table and data.table["simulated"].any())
+    return FinishedStudy(data, read_findings(path / GROUP), name=str(folder.about["cohort"]), simulated=simulated)

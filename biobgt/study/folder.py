@@ -169,6 +169,11 @@ class StudyFolder:
         return about
 
     @property
+    def about(self) -> Mapping[str, Any]:
+        """What the study is, as its first file says: cohort, connectivity, atlas, settings, options, notes, version."""
+        return self._about
+
+    @property
     def kind(self) -> ConnectivityKind:
         """What the connectivity of its recordings is."""
         return KINDS[self._about["connectivity"]]

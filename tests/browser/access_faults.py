@@ -7,6 +7,11 @@ from playwright.sync_api import Page, expect
 def assert_accessible(page: Page) -> None:
     """No serious fault of access; the page was opened before, so that no test loads it for this alone."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    assert_no_faults(page)
+
+
+def assert_no_faults(page: Page) -> None:
+    """The same of any page that stands still."""
     found = Axe().run(page).response["violations"]
     serious = [
         (fault["id"], place["target"], place["failureSummary"])

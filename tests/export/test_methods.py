@@ -23,13 +23,13 @@ from biobgt.export.methods import (
     _methods_of,
     _model_paragraphs,
     _named_figures,
-    _own_work,
     _people_sentences,
     _shown_sentences,
-    _software_sentences,
     _ToComplete,
     latex,
     methods_files,
+    own_work,
+    software_sentences,
 )
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.model.folder import pretrained_names
@@ -208,24 +208,24 @@ def test_training_data_of_a_model_are_named_and_cited(model, named):
 
 
 def test_software_is_cited_as_its_citation_file_says(monkeypatch):
-    said = _software_sentences(VERSIONS)
+    said = software_sentences(VERSIONS)
     assert f"BioBGT Explorer, version {biobgt.__version__} [@biobgt; @peng2025]" in said[0]
-    assert _own_work().fields["note"].endswith(biobgt.__version__)
-    assert re.fullmatch(r"20\d\d", _own_work().fields["year"])
+    assert own_work().fields["note"].endswith(biobgt.__version__)
+    assert re.fullmatch(r"20\d\d", own_work().fields["year"])
     about = {"title": "BioBGT Explorer", "version": "9", "date-released": "2030-01-01", "authors": [{"name": "We"}]}
     monkeypatch.setattr(own_citation, "_about", lambda: about)
-    assert "names no address" in _software_sentences(VERSIONS)[-1].what
+    assert "names no address" in software_sentences(VERSIONS)[-1].what
     monkeypatch.setattr(own_citation, "_about", lambda: about | {"repository-code": "https://example.org/b"})
-    said = _software_sentences(VERSIONS)
+    said = software_sentences(VERSIONS)
     assert "[@biobgt; @peng2025], available at https://example.org/b" in said[0]
     assert not any(isinstance(one, _ToComplete) for one in said)
-    assert _own_work().fields["url"] == "https://example.org/b"
+    assert own_work().fields["url"] == "https://example.org/b"
 
 
 def test_references_are_listed_without_codes_of_bibtex():
     named = {key for story in DATASETS.values() for key in story.works}
     assert named.union(*(load_atlas(name).cites for name in BUNDLED)) <= set(REFERENCES)
-    for one in (*REFERENCES.values(), _own_work()):
+    for one in (*REFERENCES.values(), own_work()):
         assert not set(one.entry) & set("\\{}")
         assert one.fields["year"] in one.entry
     assert REFERENCES["huang2024"].entry.startswith("Huang, Y., Wang, H., Ren, X.-L. and Lü, L. (2024). ")

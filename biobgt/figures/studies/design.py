@@ -201,11 +201,10 @@ def _measured_methods(study: "FinishedStudy", key: str) -> tuple[str, ...]:
 
 def _graph_sentences(study: "FinishedStudy") -> tuple[str, ...]:
     """How graphs were made, in a sentence."""
-    atlas, settings = study.atlas, study.settings
-    levels = ", ".join(f"{one:g}" for one in study.data.levels)
+    atlas = study.atlas
     return (
-        f"Brain graphs had the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} as nodes; "
-        f"{settings.describe(study.kind).rstrip('.')}, with the levels {levels} of the threshold.",
+        f"Brain graphs had the {atlas.n_regions} regions of {atlas.title}{in_brackets(atlas.cites)} as nodes, "
+        f"and their connections were: {study.graph_words}.",
     )
 
 

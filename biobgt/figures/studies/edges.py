@@ -11,6 +11,7 @@ from biobgt.base.arrays import FDR, FloatArray, passes
 from biobgt.base.colours import DIVERGING, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
+from biobgt.base.references import cited
 from biobgt.base.wording import counted, percent
 from biobgt.data.atlas import named_labelling
 from biobgt.figures import drawing as draw
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biobgt.results.measured import Measured
+    from biobgt.study.findings import TestedContrast
+    from biobgt.study.finished import FinishedStudy
 
 _MOST_CHORDS = 400
 _RATE, _LEVEL = f"a false discovery rate of {percent(FDR)}", f"a family-wise p of {FAMILY:g}"
@@ -247,3 +250,9 @@ def _block_rows(shown: _ShownEdges, labelling: str) -> "pd.DataFrame":
         n_found=("found", "sum"),
         n_found_positive=("positive", "sum"),
     )
+
+
+def edge_words(study: "FinishedStudy", contrast: "TestedContrast") -> str:
+    """How many edges a contrast finds, in a sentence without citations."""
+    shown = _ShownEdges(study, contrast, study.findings.designs[0])
+    return f"Edges, {cited(shown.rule)}: {shown.words.partition(': ')[2]}."
