@@ -11,7 +11,6 @@ import pandas as pd
 
 from biobgt.base.arrays import FloatArray
 from biobgt.study.data import StudyData
-from biobgt.study.tested import area
 
 
 def intraclass(values: FloatArray, persons: Sequence[str]) -> FloatArray:
@@ -65,12 +64,12 @@ def recordings_alike(data: StudyData) -> pd.DataFrame:
         return pd.DataFrame(columns=["measure", "icc", "lowest", "highest", "people"])
     rows = []
     for key, values in data.regions.items():
-        icc = intraclass(area(values, data.levels), data.persons)
+        icc = intraclass(data.area(values), data.persons)
         known = icc[np.isfinite(icc)]
         if len(known):
             rows.append((key, float(np.median(known)), float(known.min()), float(known.max()), n_people))
     for key, values in data.network.items():
-        one = float(intraclass(area(values, data.levels)[:, None], data.persons)[0])
+        one = float(intraclass(data.area(values)[:, None], data.persons)[0])
         if np.isfinite(one):
             rows.append((key, one, one, one, n_people))
     return pd.DataFrame(rows, columns=["measure", "icc", "lowest", "highest", "people"])

@@ -38,7 +38,6 @@ from biobgt.hubs.measures import NE
 from biobgt.study.findings import TestedContrast
 from biobgt.study.finished import FinishedStudy, finished_study
 from biobgt.study.reliability import recordings_alike
-from biobgt.study.tested import area
 
 NAME, FIGURES = "report.html", "figures"
 _HEADINGS = {
@@ -193,7 +192,7 @@ def _cohort_parts(study: FinishedStudy, figures: Figures) -> Iterator[Part]:
         yield figures.of(all_figures()["study_hubs"])
     rows = []
     for key, values in study.data.regions.items():
-        each = area(values, study.data.levels)
+        each = study.data.area(values)
         known = np.isfinite(each).any(axis=0)
         means = np.where(known, np.nanmean(np.where(known, each, 0), axis=0), np.nan)
         strongest = np.argsort(np.nan_to_num(-means, nan=np.inf), kind="stable")[:_NAMED]
@@ -209,7 +208,7 @@ def _network_rows(study: FinishedStudy) -> list[dict[str, Any]]:
     groups = table["group"].fillna("").astype(str) if "group" in table else pd.Series([""] * len(table))
     rows = []
     for key, values in study.data.network.items():
-        own = area(values, study.data.levels)
+        own = study.data.area(values)
         row: dict[str, Any] = {"Number": capitalised(measure_words(study, key))}
         for group in dict.fromkeys(groups):
             known = own[(groups == group).to_numpy() & np.isfinite(own)]
