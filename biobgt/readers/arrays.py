@@ -21,10 +21,16 @@ from numpy.typing import NDArray
 
 from biobgt.base.errors import ChoiceNeeded, InputError, first_line
 from biobgt.base.limits import ZIP_ERRORS, Limits, current_limits, open_archive
-from biobgt.readers.connections import PAIRS, kind_question
+from biobgt.readers.connections.pairs import (
+    may_be_pairs,
+    not_pairs,
+    readings_of_people,
+    regions_of_pairs,
+    settle_triangle,
+)
+from biobgt.readers.connections.people import PAIRS, kind_question
 from biobgt.readers.foreign.isolate import read_isolated
 from biobgt.readers.measurement import Reading, filled_triangle
-from biobgt.readers.pairs import may_be_pairs, not_pairs, readings_of_people, regions_of_pairs, settle_triangle
 from biobgt.readers.region_files import with_regions
 
 if TYPE_CHECKING:

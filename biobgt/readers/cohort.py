@@ -21,9 +21,9 @@ from biobgt.data.cohort import ATLAS_BY_COUNT, ATLAS_DECIDED_BY, Cohort, Source,
 from biobgt.data.graph import GivenKind, told_kind
 from biobgt.data.quality import atlas_doubt
 from biobgt.readers import recognise
-from biobgt.readers.connections import PAIRS
+from biobgt.readers.connections.edges import EDGES
+from biobgt.readers.connections.people import PAIRS
 from biobgt.readers.discover import Found, FoundFile, look_up, printable, subject_ids
-from biobgt.readers.edges import EDGES
 from biobgt.readers.foreign.isolate import one_refused_file, read_until
 from biobgt.readers.formats import ReadOptions, read_file, reader_of, suffix_of
 from biobgt.readers.measurement import FileName, Reading, interpret

@@ -12,7 +12,7 @@ from pathlib import Path
 from biobgt.base.errors import ChoiceNeeded, InputError, Refusal
 from biobgt.base.limits import UnpackedArchives, current_limits
 from biobgt.base.wording import counted
-from biobgt.readers.connections import PAIRS
+from biobgt.readers.connections.people import PAIRS
 from biobgt.readers.foreign.isolate import one_refused_file
 from biobgt.readers.formats import (
     LABEL_SUFFIX,

@@ -23,11 +23,11 @@ from biobgt.data.atlas import BUNDLED, Atlas, BundledAtlas, load_atlas
 from biobgt.data.edits import MISSING_RULES, RECORDING_RULES, MissingRule, RecordingRule, check_run
 from biobgt.data.graph import KINDS, GivenKind
 from biobgt.readers.arrays import SubjectAxis, read_foreign, read_npy, read_npz
-from biobgt.readers.connections import read_people
-from biobgt.readers.edges import read_edges
+from biobgt.readers.connections.edges import read_edges
+from biobgt.readers.connections.pairs import Triangle
+from biobgt.readers.connections.people import read_people
 from biobgt.readers.foreign.isolate import read_isolated
 from biobgt.readers.measurement import FileName, Orientation, Reading
-from biobgt.readers.pairs import Triangle
 from biobgt.readers.recognise import folders_above
 from biobgt.readers.region_files import is_weights, unpacked, with_centres
 from biobgt.readers.tables import Header, read_text

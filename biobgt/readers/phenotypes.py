@@ -22,9 +22,9 @@ from biobgt.base.files import asset, meant
 from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.readers.edges import names_edges
+from biobgt.readers.connections.edges import names_edges
+from biobgt.readers.connections.pairs import counted_pairs, named_pairs
 from biobgt.readers.foreign.isolate import one_refused_file
-from biobgt.readers.pairs import counted_pairs, named_pairs
 from biobgt.readers.tables import (
     UNKNOWN,
     begins_with,

@@ -30,7 +30,7 @@ from biobgt.inference.covariates import covariates_of, one_value_per_person, ove
 from biobgt.model.inputs import correlations, prepare
 from biobgt.model.network import BioBGT, Explanation, GraphBatch
 from biobgt.model.presets import Preset
-from biobgt.model.pretrained import GroupResults
+from biobgt.model.group_results import GroupResults
 from biobgt.modules import module_contrast
 from biobgt.results.store import FolderStore
 from biobgt.training.cohorts import Split

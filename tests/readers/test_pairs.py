@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from biobgt import InputError, ReadOptions, load_atlas, read_cohort
 from biobgt.cli.main import app
 from biobgt.data.atlas import numbered_atlas
-from biobgt.readers.pairs import counted_pairs, in_triangle, named_pairs, regions_of_pairs
+from biobgt.readers.connections.pairs import counted_pairs, in_triangle, named_pairs, regions_of_pairs
 from tests.fuzz.corpus import save_mat73
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

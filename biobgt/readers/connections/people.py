@@ -1,4 +1,4 @@
-"""Text tables of connections: one row per person and one column per pair of regions, or one row per connection.
+"""Text tables of people: one row per person and one column per pair of regions.
 
 Such a table is told by its header, and by the user's word on its content. Columns of a table of people that are no
 pairs (id, group, age …) are kept as phenotypes.
@@ -14,8 +14,7 @@ from biobgt.base.errors import ChoiceNeeded, InputError
 from biobgt.base.files import meant
 from biobgt.base.limits import current_limits
 from biobgt.base.wording import counted
-from biobgt.readers.measurement import Reading
-from biobgt.readers.pairs import (
+from biobgt.readers.connections.pairs import (
     counted_pairs,
     may_be_pairs,
     named_pairs,
@@ -24,6 +23,7 @@ from biobgt.readers.pairs import (
     regions_of_pairs,
     settle_triangle,
 )
+from biobgt.readers.measurement import Reading
 from biobgt.readers.phenotypes import ID_COLUMNS, as_id, as_phenotypes, values_of_row
 from biobgt.readers.tables import (
     ROW_NUMBERS,
