@@ -100,7 +100,9 @@ def _memory(folder: Path) -> None:
             np.save(files / f"sub-{one:05d}_timeseries.npy", rng.standard_normal((TIMEPOINTS, REGIONS)))
         words = ["study", str(files), str(folder / f"out-{number}"), "participant", "--atlas", "unknown", *_LEAST_WORDS]
         began = perf_counter()
-        process = Popen([sys.executable, "-c", "from biobgt.cli import main; main()", *words], stdout=DEVNULL, stderr=DEVNULL)
+        process = Popen(
+            [sys.executable, "-c", "from biobgt.cli import main; main()", *words], stdout=DEVNULL, stderr=DEVNULL
+        )
         peak = 0.0
         while process.poll() is None:
             peak = max(peak, _private_megabytes(process.pid))

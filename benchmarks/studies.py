@@ -1,4 +1,8 @@
-"""What tests of edges cost, against the obvious loop over permutations in the same process."""
+"""What tests of edges cost, against the obvious loop over permutations in the same process.
+
+Where the published package ``tfnbs`` is installed, tests without a threshold are compared with its, at as many
+thresholds; it is no part of this project.
+"""
 
 from functools import partial
 
@@ -37,6 +41,8 @@ def run() -> None:
                 ours = timed(partial(edge_effects, design, edges, options), repeats=1)[0]
                 what = f"{options.method}, {variances}"
                 ratios.append(Ratio("a loop, scipy's t and components", what, loop / ours, promised))
+                if options is _TFNBS and (published := _published(edges, group == "b")):
+                    ratios.append(Ratio("the package tfnbs", what, published / ours, "≥ 5"))
         print_ratios(f"{PEOPLE} people, {REGIONS} regions, {PERMUTATIONS:,} permutations, one thread", ratios)
 
 
@@ -51,3 +57,18 @@ def _loop(edges: FloatArray, second: np.ndarray) -> list[int]:
         labels = connected_components(graph, directed=False)[1]
         largest.append(int(np.bincount(labels[pairs[0][above]], minlength=1).max()))
     return largest
+
+
+def _published(edges: FloatArray, second: np.ndarray) -> float:
+    """Seconds that the published package takes for all permutations, reckoned from a few; 0 where it is not there."""
+    try:
+        from tfnbs.pairwise_stats import compute_p_val
+    except ImportError:
+        return 0.0
+    matrices = np.zeros((len(edges), REGIONS, REGIONS))
+    matrices[:, *np.triu_indices(REGIONS, 1)] = edges
+    matrices += matrices.swapaxes(1, 2)
+    test = partial(compute_p_val, matrices[second], matrices[~second], test_type="two-sample", method="tfnbs", n=40)
+    test = partial(test, use_mp=False, e=_TFNBS.extent_power, h=_TFNBS.height_power, start_thres=_TFNBS.step)
+    test(n_permutations=1, random_state=0)  # compiles
+    return timed(lambda: test(n_permutations=FEW, random_state=0), repeats=1)[0] / FEW * PERMUTATIONS
