@@ -32,7 +32,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "harmonised": ("measure", "level", "feature", "before", "after", "spread_before", "spread_after"),
     "overall_by_site": ("subject", "site", "before", "after"),
 }
-_MEANING: Mapping[str, tuple[type, str]] = {
+MEANING: Mapping[str, tuple[type, str]] = {
     "adjusted": (bool, "Whether overall connectivity is a covariate: every test stands twice."),
     "contrast": (str, "What is tested: a difference of two groups, a slope, or all groups at once (F)."),
     "measure": (str, "What was measured, by the name of its column at the participant level."),
@@ -204,7 +204,7 @@ class StudyFindings:
         make_folder(folder)
         for name in TABLES:
             table = getattr(self, name)
-            columns = {column: {"Description": _MEANING[column][1]} for column in table.columns}
+            columns = {column: {"Description": MEANING[column][1]} for column in table.columns}
             write_atomically(folder / f"{name}.json", json.dumps(columns, indent=2, ensure_ascii=False))
             write_atomically(folder / f"{name}.tsv", write_csv(table, sep="\t", index=False, lineterminator="\n"))
         about = {
@@ -255,7 +255,7 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
     """A table of findings whose columns have the types that they are read back with, from text or numbers."""
     found: dict[str, NDArray[Any]] = {}
     for name, column in table.items():
-        kind, values = _MEANING[str(name)][0], column.to_numpy(object)
+        kind, values = MEANING[str(name)][0], column.to_numpy(object)
         if kind is float:
             found[str(name)] = np.where(values == "", "nan", values).astype(np.float64)
         elif kind is bool:

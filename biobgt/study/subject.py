@@ -4,6 +4,7 @@ All of it comes from :class:`biobgt.results.measured.Measured`, so what a sessio
 Regions without signal have no numbers (NaN): a zero would be taken for a measurement.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from biobgt.base.references import cited
 from biobgt.data.atlas import Atlas
-from biobgt.data.cohort import Cohort
 from biobgt.data.connectivity import fisher_z
 from biobgt.data.graph import ConnectivityKind, is_correlation
 from biobgt.hubs.measures import HUB_MEASURES
@@ -31,7 +31,7 @@ from biobgt.study.options import RecordingOptions
 LEVEL, REGION = "level", "region"
 MEAN, OVERALL = "mean_connectivity", "mean_absolute_connectivity"
 _MEAN_PARTICIPATION = f"mean_{PARTICIPATION}"
-_SMALL_WORLD = {
+SMALL_WORLD = {
     "clustering": "Mean clustering coefficient of the largest component.",
     "path_length": "Mean shortest path length of the largest component.",
     "sigma": "Small-worldness σ: clustering over that of random graphs, divided by path length over that of theirs.",
@@ -106,7 +106,7 @@ def _network(measured: Measured, options: RecordingOptions) -> dict[str, float]:
     if options.small_world:
         nulls = [measured.null_small_world(options, options.seed + number) for number in range(options.small_world)]
         pooled = nulls[0].pooled_with(nulls[1:])
-        found |= {name: float(getattr(pooled, name)) for name in _SMALL_WORLD}
+        found |= {name: float(getattr(pooled, name)) for name in SMALL_WORLD}
     return found
 
 
@@ -128,7 +128,7 @@ def tested_numbers(atlas: Atlas) -> tuple[str, ...]:
     """The columns of the tables of networks in which people are compared."""
     modules = [column for column, (measure, _) in measure_columns(atlas.labels).items() if measure.shown]
     labelled = [f"{SEGREGATION} {name}" for name in atlas.labels]
-    return (*modules, _MEAN_PARTICIPATION, *_SMALL_WORLD, *labelled, MEAN, OVERALL)
+    return (*modules, _MEAN_PARTICIPATION, *SMALL_WORLD, *labelled, MEAN, OVERALL)
 
 
 # What the columns of the tables are, for their dictionaries.
@@ -147,23 +147,21 @@ def region_columns(kind: ConnectivityKind, options: RecordingOptions) -> dict[st
     }
 
 
-def network_columns(cohort: Cohort, options: RecordingOptions) -> dict[str, str]:
+def network_columns(labellings: Iterable[str], options: RecordingOptions) -> dict[str, str]:
     """What each column of the tables of networks holds, in a sentence."""
-    columns = measure_columns(cohort.atlas.labels)
+    columns = measure_columns(labellings)
     modules = {
         column: cited(measure.definition) + (f" With the labels {name}." if name else "")
         for column, (measure, name) in columns.items()
     }
     definition = cited(MODULE_MEASURES[SEGREGATION].definition)
-    labelled = {
-        f"{SEGREGATION} {name}": f"{definition} Here of the functional networks {name}." for name in cohort.atlas.labels
-    }
+    labelled = {f"{SEGREGATION} {name}": f"{definition} Here of the functional networks {name}." for name in labellings}
     return {
         LEVEL: "Level of the threshold: share of pairs that are kept, or weight, as study.json says.",
         "edges": "Number of connections of the graph.",
         **modules,
         _MEAN_PARTICIPATION: "Mean participation of the regions that are in a module.",
-        **(_SMALL_WORLD if options.small_world else {}),
+        **(SMALL_WORLD if options.small_world else {}),
         **labelled,
         MEAN: "Mean connectivity over all pairs of regions with signal; the same at every level.",
         OVERALL: "Mean absolute connectivity over all pairs of regions with signal; the same at every level.",

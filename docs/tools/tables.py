@@ -24,6 +24,10 @@ from biobgt.model.folder import load_card, model_folder, pretrained_names, reado
 from biobgt.model.group_results import TESTS
 from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
 from biobgt.readers import READERS
+from biobgt.study.design import DesignOptions
+from biobgt.study.findings import MEANING, TABLES
+from biobgt.study.options import RecordingOptions
+from biobgt.study.subject import LEVEL, SMALL_WORLD, network_columns
 from biobgt.training.card_text import CardText
 from biobgt.training.tables import CardTables
 from docs.tools.command_line import command_sections
@@ -36,6 +40,8 @@ OPTIONS: Mapping[str, type[Options]] = {
     "entanglement": EntanglementOptions,
     "hubs": HubAnalysisOptions,
     "modules": ModuleOptions,
+    "recordings": RecordingOptions,
+    "designs": DesignOptions,
 }
 
 
@@ -129,6 +135,35 @@ def _hub_measures() -> str:
 
 def _hub_columns() -> str:
     return "\n".join(_row((f"`{one.key}`", one.unit, one.heading)) for one in HUB_MEASURES.values())
+
+
+def _study_hub_columns() -> str:
+    return "\n".join(
+        _row((f"`{one.key}`", one.unit, f"With `--measure`, else all: {one.title}")) for one in HUB_MEASURES.values()
+    )
+
+
+def _study_network_columns() -> str:
+    rows = []
+    for column, meaning in network_columns(LABELLINGS, RecordingOptions(small_world=1)).items():
+        if column not in {LEVEL, "edges", *measure_columns(LABELLINGS)}:
+            when = f"{_WHERE} " if column.endswith(tuple(LABELLINGS)) else ""
+            when = "With `--small-world`: " if column in SMALL_WORLD else when
+            rows.append(_row((f"`{column}`", "", f"{when}{meaning}")))
+    return "\n".join(rows)
+
+
+def _study_tables() -> str:
+    """The tables of the group level, each with its columns."""
+    parts = []
+    for name, columns in TABLES.items():
+        rows = [(f"`{column}`", "", MEANING[column][1]) for column in columns]
+        if name == "edges":
+            added = ("component", "score", "p_score")
+            rows += [(f"`{column}`", "", f"With `--correction` that has it: {MEANING[column][1]}") for column in added]
+        parts += [f"### `group/{name}.tsv`", "", table(("column", "unit", "what it is"), rows), ""]
+        parts += [f"### `group/{name}.json`", ""]
+    return "\n".join(parts).rstrip()
 
 
 def _ending_columns(endings: Mapping[str, tuple[str, str]]) -> Callable[[], str]:
@@ -337,6 +372,9 @@ MADE: Mapping[str, Callable[[], str]] = {
     "module columns": _module_columns,
     "region columns": _region_columns,
     "module measures": _module_measures,
+    "study hub columns": _study_hub_columns,
+    "study network columns": _study_network_columns,
+    "study tables": _study_tables,
     "models": _models,
     "paper settings": sources_table,
     "results": _results,

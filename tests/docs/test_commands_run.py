@@ -9,21 +9,26 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from described_files import ROOT, DescribedFile, Typed, described_files, undescribed
+from study_cohorts import OPTIONS, SETTINGS, small_cohort
 
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.readers.project import save_project
 from biobgt.results.tables import analyse_hubs
+from biobgt.study import DesignOptions
+from biobgt.study.group import group_level
+from biobgt.study.participants import measure_participants
 from docs.tools.commands import code_blocks, named_commands, shell_lines, whole_commands
 
-NOT_RUN = ("app", "train", "evaluate", "benchmark", "card", "fetch")
+NOT_RUN = ("app", "study", "train", "evaluate", "benchmark", "card", "fetch")
 PROJECT = "study.biobgt"
 MODEL = "abide-cc200"
 
@@ -165,6 +170,21 @@ def test_every_described_table_was_written(readme: Path, tutorial: Path) -> None
         for one in PAGE[job]:
             written = any(described_as(name, PAGE[job]) is one for name in there)
             assert written or one.name in asked_for, f"docs/outputs.md describes {one.name}, which {job} did not write."
+
+
+def test_files_of_a_study_are_described(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    measure_participants(small_cohort(14), out, SETTINGS, replace(OPTIONS, small_world=1))
+    group_level(out, DesignOptions(design="~ group", permutations=10), tell=lambda _: None)
+    described, written = PAGE["biobgt study"], set()
+    for path in (path for path in out.rglob("*") if path.is_file() and not path.name.startswith(".")):
+        name = path.relative_to(out).as_posix()
+        one = described_as(name, described)
+        assert one is not None, f"docs/outputs.md does not describe {name}."
+        written.add(one.name)
+        if path.suffix == ".tsv":
+            assert undescribed(columns_of(path), one) == ([], []), name
+    assert written == {one.name for one in described}
 
 
 def test_predictions_are_described(readme: Path) -> None:
