@@ -86,7 +86,7 @@ class DesignOptions(EdgeOptions):
         help="What is left out where a region has no signal in somebody: the region, or the person.",
         shown={REGIONS: "Leave the region out", PEOPLE: "Leave the person out"},
     )
-    consensus: Consensus = option(
+    edge_consensus: Consensus = option(
         NONE,
         title="Consensus of edges",
         help="Of structural connectomes, test the edges that a share of people have, or of every length as many as a "
@@ -94,7 +94,7 @@ class DesignOptions(EdgeOptions):
         shown={NONE: "All edges", SHARE: "Share of people", DISTANCE: "By length"},
     )
     consensus_share: float = option(
-        0.5, title="Share of people", help="Who must have an edge, for --consensus share.", above=0, high=1
+        0.5, title="Share of people", help="Who must have an edge, for --edge-consensus share.", above=0, high=1
     )
     labelling: str = option(
         "",

@@ -52,7 +52,7 @@ def in_consensus(data: StudyData, design: StudyDesign, options: DesignOptions) -
             "A consensus is of structural connectomes: functional connectivity has no pairs without an edge."
         )
     present = np.nan_to_num(design.observations(np.asarray(data.edges != 0, np.float64))) >= 0.5
-    if options.consensus == SHARE:
+    if options.edge_consensus == SHARE:
         kept = share_consensus(present, options.consensus_share)
         how = f"at least {percent(options.consensus_share)} of people have"
     else:

@@ -51,7 +51,7 @@ def study_findings(data: StudyData, options: DesignOptions, *, tell: Tell = lamb
         harmonised, overall_by_site, data = found.shares, found.overall, found.data
         notes += found.notes
         plan = plan_study(data.table, data.persons, options, data.overall)
-    if options.consensus != NONE:
+    if options.edge_consensus != NONE:
         data, said = in_consensus(data, plan.main, options)
         notes.append(said)
     labelling = (options.labelling or next(iter(data.atlas.labels), "")) if options.method == BLOCKS else ""

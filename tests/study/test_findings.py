@@ -238,18 +238,18 @@ def test_structural_connectomes_are_tested_as_what_they_are(shared_data):
     assert found.designs[0].covariates == ("age", "sex")
     often = (data.edges > 0).mean(axis=0)
     assert found.edges["p"].notna().sum() == 2 * (often > 0).sum()
-    half = study_findings(data, replace(FEW, consensus="share", consensus_share=0.6))
+    half = study_findings(data, replace(FEW, edge_consensus="share", consensus_share=0.6))
     own = half.edges[~half.edges["adjusted"]]
     np.testing.assert_array_equal(own["p"].notna(), often >= 0.6)
     assert any(f"{(often >= 0.6).sum()} of 171 edges at least 60 % of people have" in note for note in half.notes)
     with pytest.raises(InputError, match="Neither lengths"):
-        study_findings(data, replace(FEW, consensus="distance"))
+        study_findings(data, replace(FEW, edge_consensus="distance"))
     lengths = np.random.default_rng(0).uniform(10, 80, 171)
-    by_length = study_findings(replace(data, lengths=lengths), replace(FEW, consensus="distance"))
+    by_length = study_findings(replace(data, lengths=lengths), replace(FEW, edge_consensus="distance"))
     kept = distance_consensus(data.edges > 0, lengths)
     np.testing.assert_array_equal(by_length.edges[~by_length.edges["adjusted"]]["p"].notna(), kept)
     with pytest.raises(InputError, match="structural"):
-        study_findings(replace(data, kind=KINDS["functional"]), replace(FEW, consensus="share"))
+        study_findings(replace(data, kind=KINDS["functional"]), replace(FEW, edge_consensus="share"))
 
 
 def test_the_term_can_be_any_that_formulas_have(shared_data):
