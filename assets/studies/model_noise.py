@@ -33,7 +33,7 @@ from biobgt.model.inputs import correlations
 from biobgt.model.systems import margins_to_logits
 from biobgt.training.cohorts import Split, protocol_splits, training_cohort
 from biobgt.training.metrics import calibrated, classification_metrics
-from biobgt.training.trainer import _best_penalty, left_out
+from biobgt.training.start import _best_penalty, left_out
 
 HERE = Path(__file__).parent
 SHRINKAGES = {"abide": 0.7, "adsim": 0.1, "cni-adhd": 0.7}

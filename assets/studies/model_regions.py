@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from biobgt.model.inputs import correlations, log_connectivity
 from biobgt.model.presets import preset_named
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.trainer import _best_penalty, _network_axes, left_out, region_weights
+from biobgt.training.start import _best_penalty, _network_axes, left_out, region_weights
 
 HERE = Path(__file__).parent
 AXES = (4, 7, 12)

@@ -18,7 +18,7 @@ import torch
 from biobgt.data.connectivity import cohort_connectivity
 from biobgt.model.inputs import log_connectivity
 from biobgt.training.cohorts import protocol_splits, training_cohort
-from biobgt.training.trainer import _best_penalty, left_out
+from biobgt.training.start import _best_penalty, left_out
 
 HERE = Path(__file__).parent
 COHORTS = ("abide", "cni-adhd", "adsim")

@@ -27,15 +27,16 @@ from biobgt.data.connectivity import subject_connectivity
 from biobgt.groups import compare_attention
 from biobgt.groups.features import AttentionComparison
 from biobgt.inference.covariates import covariates_of, one_value_per_person, overall_connectivity
+from biobgt.model.group_results import GroupResults
 from biobgt.model.inputs import correlations, prepare
 from biobgt.model.network import BioBGT, Explanation, GraphBatch
 from biobgt.model.presets import Preset
-from biobgt.model.group_results import GroupResults
 from biobgt.modules import module_contrast
 from biobgt.results.store import FolderStore
 from biobgt.training.cohorts import Split
 from biobgt.training.metrics import calibrated, fold_temperatures
-from biobgt.training.trainer import Epoch, ReadoutPart, is_first, predict_logits, readout_parts, train_model
+from biobgt.training.start import ReadoutPart, readout_parts
+from biobgt.training.trainer import Epoch, is_first, predict_logits, train_model
 
 SAME_ANSWER = 1e-3  # how far a probability may move by rounding of the weights
 _EXPLAINED_AT_ONCE = 16

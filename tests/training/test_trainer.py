@@ -26,21 +26,19 @@ from biobgt.modules import module_contrast
 from biobgt.training.cards import _with_readout
 from biobgt.training.cohorts import JoinedCohorts, cross_validation
 from biobgt.training.folds import LabelledGraphs
-from biobgt.training.trainer import (
-    Epoch,
+from biobgt.training.start import (
     _best_penalty,
     _initialise_readout,
     _network_axes,
-    _own_logits,
     _pretrain_extractor,
     _sharpen_attention,
     _weigh_regions,
     left_out,
-    predict_logits,
+    own_logits,
     readout_parts,
     region_weights,
-    train_model,
 )
+from biobgt.training.trainer import Epoch, predict_logits, train_model
 
 PRESETS = {
     "best": small("best", epochs=4, patience=4, learning_rate=1e-3),
@@ -429,7 +427,7 @@ def test_subjects_are_parted_by_the_readout_of_their_group() -> None:
 def test_nobody_is_told_apart_from_another_cohorts_subjects() -> None:
     logits = torch.randn(3, 5, generator=torch.Generator().manual_seed(0), requires_grad=True)
     groups = torch.tensor([2, 3, 0])
-    loss = functional.cross_entropy(_own_logits(logits, groups, READOUTS), groups, reduction="sum")
+    loss = functional.cross_entropy(own_logits(logits, groups, READOUTS), groups, reduction="sum")
     own = [(0, (0, 2), 1), (1, (1, 3, 4), 1), (2, (0, 2), 0)]
     expected = sum(functional.cross_entropy(logits[i, list(c)][None], torch.tensor([k])) for i, c, k in own)
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
