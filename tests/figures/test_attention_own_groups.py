@@ -8,7 +8,7 @@ import pytest
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention.own_groups import own_attention, own_attention_difference, own_maps, own_tests
+from biobgt.figures.attention.own_groups import _own_maps, own_attention, own_attention_difference, own_tests
 from biobgt.figures.screen import linked
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
@@ -62,7 +62,7 @@ def test_the_difference_is_mean_minus_mean_and_its_blocks_are_tested_over_the_sa
     labels = MODEL.atlas.labelling(next(iter(MODEL.atlas.labels)))
     inside = [[label == row[side] for label in labels] for side in ("module", "other_module")]
     pairs = np.outer(*inside) & ~np.eye(len(labels), dtype=bool)
-    means = own_maps(measured, MODEL, GROUPS)
+    means = _own_maps(measured, MODEL, GROUPS)
     assert row["difference_unadjusted"] == pytest.approx((means["AD"] - means["NC"])[pairs].mean(), abs=1e-3)
     assert len(last.frames) == len(tests.marked) > 0, "half of uniform attention was added"
 
@@ -78,7 +78,7 @@ def test_recordings_of_a_person_count_once(measured) -> None:
         found.store.put(found.of(new).key(Measured.attention_map, MODEL), known)
     each = [float(measured.of(one.id).attention_map(MODEL)[ROW, COLUMN]) for one in (first, second, *others)]
     by_person = np.mean([np.mean(each[:2]), *each[2:]])
-    assert own_maps(found, MODEL, GROUPS)["NC"][ROW, COLUMN] == pytest.approx(by_person)
+    assert _own_maps(found, MODEL, GROUPS)["NC"][ROW, COLUMN] == pytest.approx(by_person)
 
 
 def test_cells_of_own_groups_come_behind_the_models(measured) -> None:
@@ -89,4 +89,4 @@ def test_cells_of_own_groups_come_behind_the_models(measured) -> None:
 
 def test_a_model_of_another_atlas_is_refused(measured) -> None:
     with pytest.raises(InputError, match="trained on"):
-        own_maps(measured, installed_model("abide-cc200"), GROUPS)
+        _own_maps(measured, installed_model("abide-cc200"), GROUPS)

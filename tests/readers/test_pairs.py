@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from biobgt import InputError, ReadOptions, load_atlas, read_cohort
 from biobgt.cli.main import app
 from biobgt.data.atlas import numbered_atlas
-from biobgt.readers.connections.pairs import counted_pairs, in_triangle, named_pairs, regions_of_pairs
+from biobgt.readers.connections.pairs import _in_triangle, counted_pairs, named_pairs, regions_of_pairs
 from tests.fuzz.corpus import save_mat73
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -62,11 +62,11 @@ def save(path, matrices, pairs, names, **columns):
 
 def test_hand_checked_orders():
     """Four regions, whose pairs count 12, 13, 14, 23, 24, 34 by the numbers of the two regions."""
-    upper = in_triangle("upper", 6, "").matrix(np.array([12, 13, 14, 23, 24, 34]))
-    lower = in_triangle("lower", 6, "").matrix(np.array([12, 13, 23, 14, 24, 34]))
+    upper = _in_triangle("upper", 6, "").matrix(np.array([12, 13, 14, 23, 24, 34]))
+    lower = _in_triangle("lower", 6, "").matrix(np.array([12, 13, 23, 14, 24, 34]))
     expected = [[0, 12, 13, 14], [12, 0, 23, 24], [13, 23, 0, 34], [14, 24, 34, 0]]
     assert upper.tolist() == lower.tolist() == expected
-    diagonal = in_triangle("lower-diagonal", 6, "").matrix(np.array([11, 21, 22, 31, 32, 33]))
+    diagonal = _in_triangle("lower-diagonal", 6, "").matrix(np.array([11, 21, 22, 31, 32, 33]))
     assert diagonal.tolist() == [[11, 21, 31], [21, 22, 32], [31, 32, 33]]
 
 

@@ -58,7 +58,7 @@ def own_name(group: str) -> str:
     return f"own {group}"
 
 
-def own_maps(measured: "Measured", model: InstalledModel, groups: Pair) -> dict[str, Matrix]:
+def _own_maps(measured: "Measured", model: InstalledModel, groups: Pair) -> dict[str, Matrix]:
     """Mean attention of groups of a cohort over people, in multiples of uniform attention.
 
     Parameters
@@ -125,7 +125,7 @@ def own_attention(measured: "Measured", options: _OwnGroupsOptions) -> draw.Draw
     """Mean attention of two groups of the cohort in one row with the groups of a model, on one colour scale."""
     model = which_model.asked_model(options, "own_attention")
     own, order, regions = (
-        own_maps(measured, model, options.groups),
+        _own_maps(measured, model, options.groups),
         options.regions(measured, model),
         model.atlas.regions,
     )
@@ -163,7 +163,7 @@ def own_attention_difference(measured: "Measured", options: _OwnGroupsOptions) -
     """Two groups of the cohort subtracted, beside disorders minus controls of a model, on one colour scale."""
     model = which_model.asked_model(options, "own_attention_difference")
     first, second = options.groups
-    own = own_maps(measured, model, options.groups)
+    own = _own_maps(measured, model, options.groups)
     mine = (own_name(first), own_name(second))
     differences: Mapping[Pair, Matrix] = {**model_differences(model, _WHOLE), mine: own[second] - own[first]}
     order, tests = options.regions(measured, model), own_tests(measured, model, options.groups)

@@ -86,7 +86,7 @@ def may_be_pairs(n_columns: int) -> bool:
     return (regions_of_pairs(n_columns) or 0) >= _FEWEST
 
 
-def in_triangle(triangle: Triangle, n_columns: int, decided_by: str) -> Pairs:
+def _in_triangle(triangle: Triangle, n_columns: int, decided_by: str) -> Pairs:
     """Columns in the order of a triangle; their number must be one of pairs.
 
     Parameters
@@ -297,9 +297,9 @@ def settle_triangle(values: FloatArray, said: Triangle | None, atlas: Atlas | No
         raise not_pairs(n_columns)
     current_limits().check("regions", with_none - 1, "The table")
     if said is not None:
-        return in_triangle(said, n_columns, "the user")
-    offered = {one: in_triangle(one, n_columns, "") for one in get_args(Triangle)} if with_none > _FEWEST else {}
-    offered = offered or {one: in_triangle(one, n_columns, "") for one in ("upper", "lower")}
+        return _in_triangle(said, n_columns, "the user")
+    offered = {one: _in_triangle(one, n_columns, "") for one in get_args(Triangle)} if with_none > _FEWEST else {}
+    offered = offered or {one: _in_triangle(one, n_columns, "") for one in ("upper", "lower")}
     if decided and atlas is not None:
         offered = {one: pairs for one, pairs in offered.items() if pairs.n_regions == atlas.n_regions}
         if not offered:
@@ -310,7 +310,7 @@ def settle_triangle(values: FloatArray, said: Triangle | None, atlas: Atlas | No
     looked_at = np.asarray(values[:_LOOKED_AT], dtype=np.float64)
     by_diagonal = [one for one, pairs in offered.items() if _has_one_diagonal(looked_at, pairs)]
     if len(by_diagonal) == 1:
-        return in_triangle(by_diagonal[0], n_columns, "the one value on the diagonal")
+        return _in_triangle(by_diagonal[0], n_columns, "the one value on the diagonal")
     known = np.isfinite(looked_at)
     mean = np.where(known, looked_at, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     raise ChoiceNeeded(
