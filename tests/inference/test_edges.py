@@ -1,5 +1,7 @@
 """Edges: the NBS toolbox's own example, bctpy's NBS, components and supports found by an obvious loop."""
 
+from typing import get_args
+
 import bct
 import networkx as nx
 import numpy as np
@@ -8,8 +10,10 @@ import pytest
 from scipy import io, stats
 
 from biobgt.base.errors import InputError
+from biobgt.data.atlas import load_atlas
 from biobgt.inference.design import study_design
-from biobgt.inference.edges import EdgeOptions, component_sizes, edge_effects, threshold_free
+from biobgt.inference.edges import EdgeMethod, EdgeOptions, component_sizes, edge_effects, threshold_free
+from biobgt.inference.formula import variables_of
 
 
 def _design(groups, formula="~ group", test="group", **how):
@@ -237,3 +241,60 @@ def test_age_of_young_people_goes_with_a_large_network(shared_data):
     found = edge_effects(design, values, EdgeOptions(permutations=199))
     assert found.networks["p_family"][0] == pytest.approx(1 / 200)
     assert found.effect_kind == "partial r"
+
+
+@pytest.mark.parametrize("method", get_args(EdgeMethod))
+def test_no_p_is_ever_0(rng, method):
+    groups, matrices = _planted(rng)
+    matrices[15:] += 9 * (matrices[15:] > 3)
+    options = EdgeOptions(method=method, permutations=49)
+    found = edge_effects(_design(groups), matrices, options, labels=list("aaabbbcccddd"))
+    for table in (found.table, found.networks):
+        for name in ("p", "p_family", "p_score", "q"):
+            if name in table:
+                known = table[name].dropna()
+                assert known.min() >= (1 / 50 if name != "q" else 1e-9)
+                assert known.max() <= 1
+
+
+def test_open_eyes_lower_connections_of_the_visual_cortex(shared_data):
+    """The paired design of 47 people, eyes closed and open, on the 90 regions of the cerebrum."""
+    with np.load(shared_data / "beijing_eoec_aal116.npz") as stored:
+        series, eyes, persons = stored["series"][:, :, :90].astype(float), stored["condition"], stored["subject"]
+    z = np.array([np.arctanh(np.clip(np.corrcoef(one.T), -0.999, 0.999)) for one in series])
+    design = study_design(
+        pd.DataFrame({"eyes": eyes}), "~ eyes", test="eyes", persons=list(map(str, persons)), recordings="compared"
+    )
+    found = edge_effects(design, z, EdgeOptions(permutations=60))
+    assert found.contrast.name == "EO - EC"
+    largest = found.networks.iloc[0]
+    assert largest["direction"] == "lower"
+    assert largest["p_family"] == pytest.approx(1 / 61)
+    own = found.table[found.table["component"] == 1]
+    closed, opened = (z[eyes == name][np.argsort(persons[eyes == name])] for name in ("EC", "EO"))
+    pair = tuple(own.iloc[0][["region", "other_region"]].astype(int) - 1)
+    t = stats.ttest_rel(opened[:, *pair], closed[:, *pair]).statistic
+    assert own.iloc[0]["statistic"] == pytest.approx(t)
+    edges_of = np.bincount(np.concatenate([own["region"], own["other_region"]]), minlength=91)[1:]
+    visual = np.array(
+        ["Calcarine" in one or "Cuneus" in one or "Lingual" in one for one in load_atlas("aal90").regions]
+    )
+    assert edges_of[visual].mean() > 1.5 * edges_of[~visual].mean()
+
+
+def test_age_of_young_people_changes_far_more_edges_than_anything_else(shared_data):
+    table = variables_of(pd.read_csv(shared_data / "hbn_phenotypes.csv"))
+    first, second = np.triu_indices(200, 1)
+    with np.load(shared_data / "hbn_schaefer200.npz") as stored:
+        z = np.arctanh(np.clip(stored["fc"][:, (first % 5 == 0) & (second % 5 == 0)].astype(float), -0.999, 0.999))
+    shares = {}
+    for formula, test in (
+        ("~ age + sex + site", "age"),
+        ("~ age + sex + site", "sex"),
+        ("~ age * sex + site", "age:sex"),
+        ("~ attention + age + sex + site", "attention"),
+    ):
+        found = edge_effects(_design(table, formula, test), z, EdgeOptions(method="edges", permutations=99))
+        shares[test] = (found.table["p_family"] <= 0.05).mean()
+    assert shares["age"] > 0.2
+    assert max(shares["sex"], shares["age:sex"], shares["attention"]) < 0.05
