@@ -54,7 +54,8 @@ class MapOptions(Options):
         AUTOMATIC,
         title="Null model",
         help="Spins of the sphere, for regions of atlases with surface labels; surrogates that are as smooth, for any "
-        "regions with coordinates, subcortex included. Automatic: spins where all regions are on the surface.",
+        "regions with coordinates, subcortex included. Automatic: spins where all regions are on the surface and cover "
+        "enough of it.",
         shown={AUTOMATIC: "Automatic", SPINS: "Spins of the sphere", SURROGATES: "Smooth surrogates (Moran)"},
     )
     draws: int = option(5000, title="Null maps", help="Number of null maps.", low=1, high=1_000_000)
@@ -110,26 +111,22 @@ def map_agreement(
     """
     one, other = (_checked(values, atlas) for values in (first, second))
     both = np.isfinite(one) & np.isfinite(other)
-    on_surface = _on_surface(atlas)
-    nulls = options.nulls
-    if nulls == AUTOMATIC:
-        nulls = SPINS if on_surface is not None and on_surface[both].all() else SURROGATES
-    if nulls == SPINS and on_surface is None:
-        surface_labels(atlas)  # says what it lacks
+    nulls = _nulls_for(both, atlas, options)
     if nulls == SURROGATES and atlas.coordinates is None:
         raise InputError(
             f"The places of the regions of atlas {atlas.name} are not known, so no null maps can be made that are as "
             "smooth. Choose an atlas with coordinates."
         )
-    has_place = on_surface if nulls == SPINS and on_surface is not None else atlas.placed
+    has_place = np.isin(np.arange(1, atlas.n_regions + 1), surface_labels(atlas)) if nulls == SPINS else atlas.placed
     compared = both & has_place
     _check_regions(one, other, compared)
     one, other = (np.where(compared, values, np.nan) for values in (one, other))
     ranked = options.correlation == SPEARMAN
     r, remarks = float(correlations(one, other, ranked=ranked)), []
     if nulls == SPINS:
-        null, left = _correlations_of_spins(one, other, _spins_of(atlas, options.draws, options.seed), ranked)
-        remarks.append(_said_of_spins(left, int(compared.sum())))
+        takes = _spins_of(atlas, options.draws, options.seed)
+        remarks.append(_said_of_spins(_left_of_spins(takes, compared), int(compared.sum())))
+        null = _correlations_of_spins(one, other, takes, ranked)
     else:
         assert atlas.coordinates is not None
         null = _correlations_of_surrogates(one[compared], other[compared], atlas.coordinates[compared], options, ranked)
@@ -241,20 +238,19 @@ def _centres(labels: NDArray[np.integer], vertices: FloatArray) -> tuple[NDArray
     return regions.astype(np.int64) - 1, sums / lengths * np.linalg.norm(vertices, axis=1).mean()
 
 
-def _correlations_of_spins(
-    first: FloatArray, second: FloatArray, takes: NDArray[np.int16], ranked: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Correlations of the turned first map with the second, and how many regions each spin leaves."""
-    with_none = np.append(first, np.nan)  # -1 takes the last
-    null, left = [], []
-    for start in range(0, len(takes), _AT_ONCE):
-        turned = with_none[takes[start : start + _AT_ONCE]]
-        null.append(correlations(turned, second, ranked=ranked))
-        left.append((np.isfinite(turned) & np.isfinite(second)).sum(axis=1))
-    return np.concatenate(null), np.concatenate(left).astype(np.float64)
+def _left_of_spins(takes: NDArray[np.int16], compared: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many regions of each spin have a value in both maps."""
+    return np.asarray((np.append(compared, False)[takes] & compared).sum(axis=1))  # -1 takes the last
 
 
-def _said_of_spins(left: FloatArray, n_regions: int) -> str:
+def _correlations_of_spins(first: FloatArray, second: FloatArray, takes: NDArray[np.int16], ranked: bool) -> FloatArray:
+    """Correlations of the turned first map with the second."""
+    with_none = np.append(first, np.nan)
+    some = (takes[start : start + _AT_ONCE] for start in range(0, len(takes), _AT_ONCE))
+    return np.concatenate([correlations(with_none[own], second, ranked=ranked) for own in some])
+
+
+def _said_of_spins(left: NDArray[np.int64], n_regions: int) -> str:
     if np.median(left) < _LEFT_OF_SPIN * n_regions:
         raise InputError(
             f"Most spins leave fewer than half of the {n_regions} regions that have a value in both maps: these cover "
@@ -312,10 +308,14 @@ def _checked(values: ArrayLike, atlas: Atlas) -> FloatArray:
     return np.where(np.isfinite(array), array, np.nan)
 
 
-def _on_surface(atlas: Atlas) -> NDArray[np.bool_] | None:
-    if not has_surface(atlas):
-        return None
-    return np.isin(np.arange(1, atlas.n_regions + 1), surface_labels(atlas))
+def _nulls_for(both: NDArray[np.bool_], atlas: Atlas, options: MapOptions) -> Nulls:
+    """Spins where all regions with a value are on the surface and cover enough of it to be turned, unless chosen."""
+    if options.nulls != AUTOMATIC:
+        return options.nulls
+    if not has_surface(atlas) or not np.isin(np.flatnonzero(both) + 1, surface_labels(atlas)).all():
+        return SURROGATES
+    left = _left_of_spins(_spins_of(atlas, options.draws, options.seed), both)
+    return SPINS if np.median(left) >= _LEFT_OF_SPIN * both.sum() else SURROGATES
 
 
 def _check_regions(first: FloatArray, second: FloatArray, compared: NDArray[np.bool_]) -> None:

@@ -310,6 +310,24 @@ def _null_tests() -> str:
     return table(("null case", "test", "features with p ≤ 0.05", "families with p ≤ 0.05", "interval holds d"), rows)
 
 
+def _harmonisation() -> str:
+    found = pd.read_csv(asset("studies", "harmonisation.csv"))
+    rows = [
+        (one["measure"], one["harmonised"], *(percent(max(one[name], 0), 1) for name in ("of_means", "of_spreads")))
+        for one in found.to_dict("records")
+    ]
+    return table(("measure", "ComBat", "of means explained by sites", "of spreads"), rows)
+
+
+def _harmonisation_nulls() -> str:
+    found = pd.read_csv(asset("studies", "harmonisation_nulls.csv"))
+    rows = [
+        (one["combat"], one["sites_as_covariate"], percent(one["p_at_most_0.05"], 1))
+        for one in found.to_dict("records")
+    ]
+    return table(("ComBat", "sites as covariate", "tests with p ≤ 0.05"), rows)
+
+
 def _likeness() -> str:
     card = load_card("five-groups-aal90")
     return table(("difference", "other difference", "r", "by chance", "p"), CardText(card).likeness_rows())
@@ -347,6 +365,8 @@ MADE: Mapping[str, Callable[[], str]] = {
     "attention study": _attention_study,
     "attention truth": _attention_truth,
     "null tests": _null_tests,
+    "harmonisation": _harmonisation,
+    "harmonisation nulls": _harmonisation_nulls,
     "likeness": _likeness,
     "worse recordings": _worse_recordings,
     "formats": _formats,

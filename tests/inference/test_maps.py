@@ -156,8 +156,8 @@ def test_what_cannot_be_compared_is_said(rng):
         map_agreement(few, other, ATLAS)
     occipital = np.where(np.isin(np.arange(100), [*range(9), *range(50, 58)]), one, np.nan)
     with pytest.raises(InputError, match="Choose surrogates"):
-        map_agreement(occipital, other, ATLAS, MapOptions(draws=50))
-    assert map_agreement(occipital, other, ATLAS, MapOptions(draws=50, nulls="surrogates")).compared.sum() == 17
+        map_agreement(occipital, other, ATLAS, MapOptions(draws=50, nulls="spins"))
+    assert map_agreement(occipital, other, ATLAS, MapOptions(draws=50)).nulls == "surrogates"
     with pytest.raises(InputError, match="places"):
         map_agreement(one, other, numbered_atlas(100))
     with pytest.raises(InputError, match="surface"):
