@@ -80,6 +80,12 @@ class DesignOptions(EdgeOptions):
     harmonise_by: str = option(
         "site", title="Harmonise by", help="The variable whose values are harmonised: sites or scanners."
     )
+    harmonise_on: str = option(
+        "",
+        title="Fit harmonisation on",
+        help="A group, such as NC: what sites add is estimated on it alone, and taken away from everybody of these "
+        "sites. Default: everybody.",
+    )
     gaps: Gaps = option(
         REGIONS,
         title="Without signal",

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
 from biobgt.base.errors import InputError
+from biobgt.base.wording import listed
 from biobgt.inference.design import COMPARED, StudyDesign
 from biobgt.inference.formula import INTERCEPT
-from biobgt.inference.harmonise import fit_combat, site_shares
+from biobgt.inference.harmonise import Combat, fit_combat, site_shares
 from biobgt.study.data import StudyData
 from biobgt.study.design import ROBUST, DesignOptions, PlannedStudy, variables_in
 
@@ -108,8 +109,14 @@ class _Harmoniser:
         self.persons = tuple(np.array(data.persons, object)[self.rows])
         self.preserved = _preserved(design, by).iloc[places[self.rows]].reset_index(drop=True)
         self.robust = options.harmonise == ROBUST
+        self.fitted = _fitted_on(plan, options)[self.rows]
         self.shares: list[pd.DataFrame] = []
         self.notes: dict[str, None] = {}
+        if not any(by in variables_in(name) for name in design.terms if name != INTERCEPT):
+            self.notes[
+                f"{by} is harmonised and no covariate. What ComBat preserves is then found too often where it is not "
+                f"balanced over the values of {by}: add {by} to the design."
+            ] = None
 
     def harmonised(self, measure: str, level: float, values: NDArray[Any]) -> NDArray[Any]:
         """Values without what sites add, shape (n_recordings, n_features); NaN where that is not known."""
@@ -118,7 +125,7 @@ class _Harmoniser:
         if not np.isfinite(own).any():
             return found
         try:
-            combat = fit_combat(own, self.sites, self.preserved, persons=self.persons, robust=self.robust)
+            combat = self._fit(own)
         except InputError:
             if measure == "edges":  # who, which sites and what is preserved are the same for all measures
                 raise
@@ -145,6 +152,24 @@ class _Harmoniser:
             )
         )
         return found
+
+    def _fit(self, values: NDArray[Any]) -> Combat:
+        on = np.flatnonzero(self.fitted)
+        sites, persons = ([of[row] for row in on] for of in (self.sites, self.persons))
+        return fit_combat(values[on], sites, self.preserved.iloc[on], persons=persons, robust=self.robust)
+
+
+def _fitted_on(plan: PlannedStudy, options: DesignOptions) -> NDArray[np.bool_]:
+    """The rows of the table on which ComBat is fitted."""
+    if not options.harmonise_on:
+        return np.ones(len(plan.variables), bool)
+    groups = plan.variables["group"] if "group" in plan.variables else pd.Series([None] * len(plan.variables))
+    if not (found := (groups == options.harmonise_on).to_numpy(bool)).any():
+        there = listed(sorted({str(one) for one in groups.dropna()})) or "none"
+        raise InputError(
+            f"There is no group '{options.harmonise_on}' to fit the harmonisation on. The groups: {there}."
+        )
+    return found
 
 
 def _rows_of_design(design: StudyDesign) -> NDArray[np.int64]:

@@ -6,7 +6,6 @@ that are as smooth.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from biobgt.base.arrays import FloatArray, discovery_rates
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted
 from biobgt.inference.design import StudyDesign
-from biobgt.inference.maps import SURROGATES, MapAgreement, MapOptions, map_agreement
+from biobgt.inference.maps import MapOptions, map_agreement
 from biobgt.readers.maps import read_map
 from biobgt.study.data import StudyData
 from biobgt.study.design import DesignOptions
@@ -61,11 +60,12 @@ def maps_compared(
         Why maps were not compared.
     """
     rows, refused = [], dict[str, list[str]]()
+    how = MapOptions(draws=options.permutations, seed=options.seed)
     for (adjusted, contrast), maps in _families(data, design, regions).items():
         family = []
         for one, other, first, second in _pairs(maps, own):
             try:
-                found = _agreement(first, second, data, options)
+                found = map_agreement(first, second, data.atlas, how)
             except InputError as error:
                 refused.setdefault(str(error), []).append(f"{one} and {other}")
                 continue
@@ -78,15 +78,6 @@ def maps_compared(
     ]
     columns = ["adjusted", "contrast", "map", "other_map", "rho", "p", "q", "null", "n_regions"]
     return pd.DataFrame(rows, columns=columns), notes
-
-
-def _agreement(first: FloatArray, second: FloatArray, data: StudyData, options: DesignOptions) -> MapAgreement:
-    """Two maps compared by spins where these are possible, else by surrogates."""
-    how = MapOptions(draws=options.permutations, seed=options.seed)
-    try:
-        return map_agreement(first, second, data.atlas, how)
-    except InputError:  # such as maps that cover too little of the cortex to be turned
-        return map_agreement(first, second, data.atlas, replace(how, nulls=SURROGATES))
 
 
 def _families(data: StudyData, design: StudyDesign, regions: pd.DataFrame) -> dict[tuple[bool, str], _Maps]:

@@ -296,6 +296,19 @@ def test_what_sites_add_is_taken_away_if_asked_and_its_share_is_kept_before_and_
     assert not np.allclose(plain.edges["statistic"], found.edges["statistic"])
 
 
+def test_controls_alone_can_say_what_sites_add_and_site_stays_a_covariate_or_it_is_said(rng):
+    data = _of_two_sites(rng)
+    of_controls = replace(FEW, design="~ group + age", harmonise="combat", harmonise_on="NC")
+    notes = study_findings(data, of_controls).notes
+    assert any("fitted on 20 people of 2 sites, preserving age" in note for note in notes)
+    assert any(note.startswith("group: the same in all whom ComBat was fitted on") for note in notes)
+    assert any("add site to the design" in note for note in notes)
+    with_site = study_findings(data, replace(of_controls, design="~ group + age + site", harmonise_on="")).notes
+    assert not any("add site to the design" in note for note in with_site)
+    with pytest.raises(InputError, match=r"no group 'FTD'.*AD and NC"):
+        study_findings(data, replace(of_controls, harmonise_on="FTD"))
+
+
 def test_harmonising_is_refused_where_site_and_group_are_one_or_site_is_tested(rng):
     data = _of_two_sites(rng)
     one = replace(data, table=data.table.assign(site=data.table["group"].map({"NC": "x", "AD": "y"})))
