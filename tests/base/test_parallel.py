@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from cluster_workers import ENVIRONMENT, workers_of
 from distributed import Client, LocalCluster
 from slow_subjects import end_abruptly, note_and_double
 
@@ -23,9 +24,6 @@ from biobgt.base import parallel as cluster
 from biobgt.base.parallel import _interrupts_deferred, hand_over_subjects, map_subjects
 
 double = partial(operator.mul, 2)
-# In which the functions of the tests are found.
-PATHS = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-ENVIRONMENT = {**os.environ, "PYTHONPATH": PATHS}
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -186,23 +184,7 @@ def test_a_process_that_ends_while_the_next_is_started_is_the_same_sentence(monk
         map_subjects(end_abruptly, [0, 1, 2], workers=2)
 
 
-WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
 SCHEDULER = (sys.executable, "-m", "distributed.cli.dask_scheduler")
-
-
-@contextmanager
-def workers_of(address: str, n: int) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Single-threaded workers in processes of their own, that nobody starts again when they end."""
-    command = [*WORKER, address, "--no-nanny", "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1"]
-    started = [subprocess.Popen(command, env=ENVIRONMENT, stderr=subprocess.DEVNULL) for _ in range(n)]
-    try:
-        with Client(address) as client:
-            client.wait_for_workers(n, timeout=60)
-        yield started
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
 
 
 @contextmanager

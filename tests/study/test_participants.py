@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cluster_workers import workers_of
+from distributed import LocalCluster
 from full_disk import files_end_at
 from study_cohorts import N_REGIONS, OPTIONS, SETTINGS, contents, small_cohort
 
@@ -201,3 +203,20 @@ def test_progress_is_told_while_it_runs_and_says_when_it_was_stopped(tmp_path):
     end = json.loads((out / "progress.json").read_text())
     assert (end["state"], end["done"]) == ("stopped", 2)
     assert StudyFolder(out).recordings()["subject"].tolist() == ["sub-00", "sub-01"]
+
+
+def test_a_cluster_that_loses_a_worker_writes_the_same_bytes_and_everybody_once(undisturbed, tmp_path):
+    said, counts = [], []
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=None) as served:
+        address = served.scheduler_address
+        with workers_of(address, 2) as processes:
+
+            def kill_one(done: int, total: int) -> None:
+                counts.append((done, total))
+                if done == 2:
+                    processes[0].kill()
+
+            how = {"scheduler": address, "progress": kill_one, "tell": said.append}
+            measure_participants(small_cohort(), tmp_path / "out", SETTINGS, OPTIONS, **how)
+    assert counts == [(done, 5) for done in range(1, 6)]
+    assert contents(tmp_path / "out") == contents(undisturbed)
