@@ -44,6 +44,8 @@ EXPORT_LIST = "export_list"
 EXPORT_MADE = "export_made"
 EXPORT_MEASURED = "export_measured"
 EXPORT_GRAPHS = "export_graphs"
+# On the page of studies: the finished study that is shown.
+FINISHED_STUDY = "finished_study"
 # On the page of subjects: a number that grows with every change of the user's own cohort, so that no edit of a table is
 # taken for one of the next; a number that grows when the uploaders are to be emptied; the last reading, and what it
 # brought; the answers.
@@ -169,6 +171,17 @@ class PageOptions(Options):
     explore_difference_curves: str = _tile_option("means", "effects", title="Curves", of="difference_")
     explore_group_people: str = _tile_option("people", "heads", title="People", of="group_")
     explore_group_brain: str = _tile_option("looks", "received", title="Brain", of="group_")
+    study_tab: str = _tab(
+        "study_tab",
+        {
+            "design": "Design",
+            "edges": "Edges",
+            "regions": "Regions",
+            "network": "Network",
+            "cohort": "Cohort",
+            "report": "Report",
+        },
+    )
     own_attention: bool = option(
         False,
         title="Run the model on the subject",

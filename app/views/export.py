@@ -29,6 +29,7 @@ from biobgt.hubs.measures import COMPARED, HUB_MEASURES, HubOptions
 from biobgt.modules.measures import NamedModuleOptions
 from biobgt.results.measured import Measured
 from session.cohorts import keep_list, listed_figures, load, own_cohort
+from session.studies import listed_study
 from session.view import EXPORT_GRAPHS, EXPORT_MADE, EXPORT_MEASURED, LoadedCohort, View, current_view
 from views.page_map import PAGES
 from views.shared import widgets
@@ -41,10 +42,14 @@ _FEW = 4  # figures, which are all panels of one at first
 _PREVIEW_DPI = 150
 _WIDTH = 180  # px, of what is asked about the look
 _PX_PER_MM = 4.4  # about what a figure takes on a page that is read from usual distance
-_PAGES_WITH_FIGURES = ("subjects", "hubs", "modules", "compare", "attention", "predict", "models")
+_PAGES_WITH_FIGURES = ("subjects", "hubs", "modules", "compare", "study", "attention", "predict", "models")
 _GONE_SUBJECTS = (
     "The subjects of this figure are no longer loaded, or were changed, so it is left out. Load them again, or remove "
     "the figure."
+)
+_GONE_STUDY = (
+    "The study of this figure is no longer shown on the page Study, or its findings are others by now, so the figure "
+    "is left out. Show the study again, or remove the figure."
 )
 _GONE_MODEL = (
     "The model of this figure was changed or removed, so the figure is left out. Remove the figure, and add it again "
@@ -233,7 +238,8 @@ def _show_figure(position: int, n_figures: int, request: FigureRequest, *, cohor
                 key = f"export_{text.lower()}_{position}"
                 st.button(text, key=key, icon=f":material/{icon}:", type="tertiary", disabled=disabled, on_click=act)
         if cohort is None:
-            st.warning(_GONE_MODEL if request.cohort.model else _GONE_SUBJECTS, icon=":material/warning:")
+            gone = _GONE_MODEL if request.cohort.model else _GONE_STUDY if request.cohort.study else _GONE_SUBJECTS
+            st.warning(gone, icon=":material/warning:")
         return st.container()
 
 
@@ -352,11 +358,14 @@ class _ExportFiles:
             made = bundle.make_panels(measured, request, style=self.style, formats=self.formats)
         else:
             one = _measured(request.cohort)
-            place = one.place = st.empty()
+            place = st.empty()
+            if isinstance(one, _StoppableCohort):
+                one.place = place
             try:
                 made = bundle.make_files(one, request, style=self.style, formats=self.formats)
             finally:
-                one.place = None
+                if isinstance(one, _StoppableCohort):
+                    one.place = None
                 place.empty()
         st.session_state.setdefault(EXPORT_MADE, {})[request, self.style, self.formats] = made
 
@@ -389,13 +398,19 @@ def _listed_cohort(ref: CohortRef) -> Cohort | None:
     loaded = _loaded(ref)
     if loaded is not None:
         return loaded.cohort
+    if ref.study:
+        study = listed_study(ref)
+        return None if study is None else study.cohort
     try:
         return None if ref.own else ref.draw()
     except InputError:
         return None
 
 
-def _measured(ref: CohortRef) -> _StoppableCohort:
+def _measured(ref: CohortRef) -> Measured:
+    study = listed_study(ref)
+    if study is not None:
+        return study
     kept: dict[CohortRef, _StoppableCohort] = st.session_state.setdefault(EXPORT_MEASURED, {})
     if ref not in kept:
         cohort = _listed_cohort(ref)
@@ -408,7 +423,7 @@ def _loaded(ref: CohortRef) -> LoadedCohort | None:
     """The cohort as the other pages have it, if they do."""
     if ref.demo:
         return load(ref.name) if ref == CohortRef(ref.name, demo=True) else None
-    own = None if ref.model else own_cohort()
+    own = own_cohort() if ref.own else None
     return None if own is None or own.sha256 != ref.sha256 else own
 
 

@@ -82,6 +82,13 @@ PAGES = {
             "`biobgt compare PATH --groups NC ASD --of hubs --out DIR`.",
         ),
         _PageEntry(
+            "study",
+            "Study",
+            ":material/science:",
+            "A design over groups, scores and covariates, tested in every connection, region and network number.",
+            "It runs in the background and ends with one report. In a terminal: `biobgt study PATH OUT`.",
+        ),
+        _PageEntry(
             "attention",
             "Attention",
             ":material/visibility:",

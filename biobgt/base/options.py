@@ -295,11 +295,19 @@ class Options:
         """Plain values, for provenance."""
         return asdict(self)
 
-    def command_line(self) -> list[str]:
-        """The words of a command that give these options; what is not said is left out, of several each has its own."""
+    def command_line(self, *, changed: bool = False) -> list[str]:
+        """The words of a command that give these options; what is not said is left out, of several each has its own.
+
+        Parameters
+        ----------
+        changed : bool
+            Leave defaults out, too.
+        """
         words = []
         for one in self.declared().values():
             value = getattr(self, one.name)
+            if changed and value == one.default:
+                continue
             if isinstance(value, bool):
                 words.append(one.flags[not value])
             elif isinstance(value, tuple):

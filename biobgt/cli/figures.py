@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,9 +24,20 @@ from biobgt.cli.arguments import (
 from biobgt.cli.main import print_line
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
-from biobgt.export.request import MODEL_PREFIX, PANELS, CohortRef, FigureRequest, PanelOptions, PanelsRequest
+from biobgt.export.request import (
+    MODEL_PREFIX,
+    PANELS,
+    STUDY_PREFIX,
+    CohortRef,
+    FigureRequest,
+    PanelOptions,
+    PanelsRequest,
+)
 from biobgt.figures.paper_style import FILE_FORMATS, FileFormat, PaperStyle
 from biobgt.readers.fetch import COHORT_WORDS, DEMO_PREFIX
+
+if TYPE_CHECKING:
+    from biobgt.results.measured import Measured
 
 _Reading = dict[str, Any]
 
@@ -35,7 +46,10 @@ _NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="Which figure, such as hub_curves; panels for several in one.")
 ]
 _CohortArgument = Annotated[
-    Path, typer.Argument(metavar="COHORT", help=f"{COHORT_WORDS} Of a model's results: model:NAME.")
+    Path,
+    typer.Argument(
+        metavar="COHORT", help=f"{COHORT_WORDS} Of a model's results: model:NAME. Of a study: study:FOLDER."
+    ),
 ]
 
 
@@ -90,7 +104,10 @@ def figure(
         asked, cohorts = _from_file(request, figure_name, reading)
     else:
         asked, cohorts = _from_options(figure_name, reading, graph, subject, options or [])
-    measured = {ref: Measured(cohort, folder_store(results, cohort)) for ref, cohort in cohorts.items()}
+    measured = {
+        ref: one if isinstance(one, Measured) else Measured(one, folder_store(results, one))
+        for ref, one in cohorts.items()
+    }
     name = name or figure_name
     if isinstance(asked, PanelsRequest):
         whole = make_panels(measured, asked, style=style, formats=formats)
@@ -100,7 +117,8 @@ def figure(
         one = make_files(measured[asked.cohort], asked, style=style, formats=formats)
         shown, content, said = (one,), one.files(name), ""
     programs = versions(each.request for each in shown)
-    methods = methods_files(shown, cohorts, programs, name=name, library=name)
+    people = {ref: one.cohort for ref, one in measured.items()}
+    methods = methods_files(shown, people, programs, name=name, library=name)
     content |= {f"{METHODS}/{file}": data for file, data in methods.items()}
     with results_folder(out, job=f"figure {name}") as folder:
         for path, data in content.items():
@@ -117,7 +135,7 @@ class _NamedPanels(PanelOptions):
     figures: tuple[str, ...] = option((), title="Figures", help="Names of figures, with commas between them.")
 
 
-_Asked = tuple[FigureRequest | PanelsRequest, dict[CohortRef, Cohort]]
+_Asked = tuple[FigureRequest | PanelsRequest, "dict[CohortRef, Cohort | Measured]"]
 
 
 def _from_file(path: Path, figure: str, reading: _Reading) -> _Asked:
@@ -142,6 +160,9 @@ def _from_options(
     from biobgt.figures.register import all_figures
 
     cohort, ref = _find_cohort(reading, None)
+    if ref.study:
+        return _of_study(figure, cohort, ref, options)
+    assert isinstance(cohort, Cohort)
     settings = ConnectomeSettings.usual(cohort.kind, **graph)
     who = subject or next(iter(cohort.ids), None)
 
@@ -157,9 +178,22 @@ def _from_options(
     return PanelsRequest(tuple(map(request_of, chosen.figures)), chosen.part(PanelOptions)), {ref: cohort}
 
 
-def _find_cohort(reading: _Reading, wanted: FigureRequest | None) -> tuple[Cohort, CohortRef]:
+def _of_study(figure: str, study: "Cohort | Measured", ref: CohortRef, options: Sequence[str]) -> _Asked:
+    """One figure of a study; it has no panels of subjects."""
+    from biobgt.figures.register import all_figures
+
+    if figure == PANELS:
+        raise InputError("Figures of a study become panels of one on the app's page Export. Name one figure.")
+    kind = all_figures().named(figure)
+    named = dict(kind.takes.read_text(text, of=f"The figure '{kind.name}'") for text in options)
+    return FigureRequest(figure, ref, options=named), {ref: study}
+
+
+def _find_cohort(reading: _Reading, wanted: FigureRequest | None) -> "tuple[Cohort | Measured, CohortRef]":
     """Draw a demo, with the request's parameters where there is one, or read files and check that they are the ones."""
     where = str(reading["path"])
+    if where.startswith(STUDY_PREFIX):
+        return _find_study(Path(where.removeprefix(STUDY_PREFIX)), wanted)
     if where.startswith((DEMO_PREFIX, MODEL_PREFIX)):
         kind, _, name = where.partition(":")
         ref = CohortRef(name, demo=kind == "demo", model=kind == "model")
@@ -168,6 +202,8 @@ def _find_cohort(reading: _Reading, wanted: FigureRequest | None) -> tuple[Cohor
                 raise InputError(f"The request is for the cohort '{wanted.cohort.name}', not '{where}'.")
             ref = wanted.cohort
         return (read_arguments(**reading) if ref.demo and wanted is None else ref.draw()), ref
+    if wanted is not None and wanted.cohort.study:
+        raise InputError(f"The request was made for the study of '{wanted.cohort.name}': give study:FOLDER.")
     if wanted is not None and not wanted.cohort.own:
         meant = wanted.cohort.place
         raise InputError(f"The request was made for {meant}, not for files: give {meant} instead of '{where}'.")
@@ -175,3 +211,17 @@ def _find_cohort(reading: _Reading, wanted: FigureRequest | None) -> tuple[Cohor
     if wanted is not None:
         wanted.cohort.check(cohort)
     return cohort, CohortRef(cohort.name)
+
+
+def _find_study(folder: Path, wanted: FigureRequest | None) -> "tuple[Measured, CohortRef]":
+    """Open the folder of a study, and check that its findings are those of the request."""
+    from biobgt.study.finished import finished_study
+
+    study = finished_study(folder)
+    ref = CohortRef(study.cohort.name, study=True, sha256=study.sha256)
+    if wanted is not None and wanted.cohort != ref:
+        raise InputError(
+            f"The study in '{folder}' is not the one that the figure was made of: names or findings differ. Give the "
+            f"folder of the study of '{wanted.cohort.name}'."
+        )
+    return study, ref

@@ -26,7 +26,7 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, escape_markdown, liste
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.export.methods import methods_files
-from biobgt.export.request import PANELS, CohortRef, FigureRequest, PanelsRequest
+from biobgt.export.request import PANELS, STUDY_PREFIX, CohortRef, FigureRequest, PanelsRequest
 from biobgt.figures.paper.frame import (
     MM_PER_INCH,
     PaperFigure,
@@ -277,9 +277,9 @@ def write_bundle(
     if not figures:
         raise InputError("There is no figure to export yet: add one on the pages of the app.")
     requests = {f"{number:02d}_{one.request.figure}": one.request for number, one in enumerate(figures, start=1)}
-    brought = list(dict.fromkeys(request.cohort for request in requests.values() if request.cohort.own))
-    numbers = [""] if len(brought) == 1 else [f"_{i}" for i in range(1, len(brought) + 1)]
-    own = {ref: f"subjects{number}{PROJECT_SUFFIX}" for ref, number in zip(brought, numbers, strict=True)}
+    refs = dict.fromkeys(request.cohort for request in requests.values())
+    own = _numbered([ref for ref in refs if ref.own], "subjects", PROJECT_SUFFIX)
+    studies = _numbered([ref for ref in refs if ref.study], "study", "")
     content: dict[str, bytes] = {}
     for one, (name, request) in zip(figures, requests.items(), strict=True):
         content |= one.files(name)
@@ -294,11 +294,17 @@ def write_bundle(
     content["captions.md"] = _captions_text(figures, requests, panels).encode()
     content |= methods_files(figures, cohorts, versions(requests.values()))
     look = [part for format in figures[0].pictures for part in ("--format", format)] + style.command_line()
-    missing = {} if include_data else own
-    content[_SCRIPT] = _script(requests, own, missing, look, panels).encode()
+    missing = studies if include_data else own | studies
+    content[_SCRIPT] = _script(requests, own | studies, missing, look, panels).encode()
     content["README.md"] = _readme(missing).encode()
     content["provenance.json"] = _provenance(requests, cohorts, style, content)
     stream.write(zipped(content, {path: 0o755 if path == _SCRIPT else 0o644 for path in content}))
+
+
+def _numbered(refs: Sequence[CohortRef], name: str, suffix: str) -> dict[CohortRef, str]:
+    """What lies beside the script, by whose it is: numbered where there are several."""
+    numbers = [""] if len(refs) == 1 else [f"_{i}" for i in range(1, len(refs) + 1)]
+    return {ref: f"{name}{number}{suffix}" for ref, number in zip(refs, numbers, strict=True)}
 
 
 def _captions_text(figures: Sequence[FigureFiles], names: Iterable[str], panels: PanelFiles | None) -> str:
@@ -344,27 +350,25 @@ def _script(
         "set -eu",
         'cd "$(dirname "$0")"',
     ]
-    for file in missing.values():
-        said = f"Put the project file of the subjects beside this script, under the name {file}, and run it again."
-        lines.append(f"[ -f {shlex.quote(file)} ] || {{ echo {shlex.quote(said)} >&2; exit 2; }}")
+    for ref, file in missing.items():
+        what = "folder that biobgt study wrote" if ref.study else "project file of the subjects"
+        said = f"Put the {what} beside this script, under the name {file}, and run it again."
+        lines.append(f"[ -e {shlex.quote(file)} ] || {{ echo {shlex.quote(said)} >&2; exit 2; }}")
 
     asked = [(name, request.figure, request.cohort) for name, request in requests.items()]
     if panels is not None:
         refs = [panel.cohort for panel in panels.request.panels]
         asked.append((PANELS, PANELS, next((ref for ref in refs if ref.own), refs[0])))
     for name, figure, ref in asked:
-        command = ["biobgt", "figure", figure, own.get(ref) or ref.place, "--request", f"requests/{name}.json"]
+        where = f"{STUDY_PREFIX}{own[ref]}" if ref.study else own.get(ref) or ref.place
+        command = ["biobgt", "figure", figure, where, "--request", f"requests/{name}.json"]
         lines.append(shlex.join([*command, "--out", _REMADE, "--name", name, *look]))
     return "\n".join(lines) + "\n"
 
 
 def _readme(missing: Mapping[CohortRef, str]) -> str:
     """What is in the bundle, and how to make its figures again."""
-    needed = "".join(
-        f"\nThe subjects are not in this bundle. Put `{file}` beside the script before you run it: the project file of "
-        f"'{escape_markdown(ref.name)}', as the page Subjects of the app saves it. Other subjects are refused.\n"
-        for ref, file in missing.items()
-    )
+    needed = "".join(f"\n{_wanted(ref, file)}\n" for ref, file in missing.items())
     return f"""# An export of BioBGT Explorer
 
 - `figures/` the figures, `numbers/` the numbers behind each, `captions.md` what they show
@@ -376,6 +380,20 @@ def _readme(missing: Mapping[CohortRef, str]) -> str:
 {needed}
 {NOT_A_DIAGNOSIS}
 """
+
+
+def _wanted(ref: CohortRef, file: str) -> str:
+    """What a reader must put beside the script."""
+    whose = f"of '{escape_markdown(ref.name)}'"
+    if ref.study:
+        return (
+            f"The study is not in this bundle. Put its folder beside the script before you run it, under the name "
+            f"`{file}`: the one that `biobgt study` wrote {whose}. Other findings are refused."
+        )
+    return (
+        f"The subjects are not in this bundle. Put `{file}` beside the script before you run it: the project file "
+        f"{whose}, as the page Subjects of the app saves it. Other subjects are refused."
+    )
 
 
 def _provenance(

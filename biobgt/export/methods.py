@@ -68,7 +68,11 @@ def _methods_of(
     figures: "Sequence[FigureFiles]", cohorts: Mapping[CohortRef, Cohort], versions: Mapping[str, str]
 ) -> _Methods:
     """The methods of some figures, in the order of the paper."""
-    people = {ref: cohorts[ref] for ref in dict.fromkeys(one.request.cohort for one in figures) if not ref.model}
+    people = {
+        ref: cohorts[ref]
+        for ref in dict.fromkeys(one.request.cohort for one in figures)
+        if not (ref.model or ref.study)
+    }
     measured = [cohort for cohort in people.values() if not all(subject.simulated for subject in cohort)]
     models = tuple(dict.fromkeys(one.request.model for one in figures if one.request.model))
     works = {**REFERENCES, "biobgt": own_work()}
@@ -274,6 +278,8 @@ def _whom(request: FigureRequest, cohort: Cohort, *, several: bool) -> str:
         groups = _groups(request, installed_model(request.model).card["data"]["subjects"])
         told = f"results of the model {request.model} in held-out subjects of the cohort that it was trained on"
         return f"{told}, namely {groups}" if groups else told
+    if request.cohort.study:
+        return f"the study of {request.cohort.name}"
     where = f" of the cohort '{request.cohort.name}'" if several else ""
     if request.subject is None:
         people = counted_people(len(set(cohort.persons)), len(cohort))

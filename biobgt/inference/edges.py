@@ -62,7 +62,7 @@ class EdgeOptions(Options):
         "in the first-named group of the contrast, or with the number. An F has no direction.",
     )
     edge_threshold: float = option(
-        3.1, title="Threshold of edges", help="Of |t| or F: edges above it make components (NBS).", above=0
+        3.1, title="Threshold of edges", help="Of |t| or F: edges above it make components (NBS).", above=0, step=0.1
     )
     extent_power: float = option(0.4, title="Power of extent", help="E of TFNBS.", above=0, high=5)
     height_power: float = option(3.0, title="Power of height", help="H of TFNBS.", above=0, high=10)

@@ -39,6 +39,7 @@ from biobgt.study.options import RecordingOptions
 from biobgt.study.subject import LEVEL, OVERALL, network_columns, region_columns, tested_numbers
 
 ABOUT, ATLAS, RECORDINGS, REFUSED, PROGRESS = "study.json", "atlas.tsv", "recordings", "refused", "progress.json"
+REPORT = "report.html"
 MEASURED, FAILED, WAITING = "measured", "failed", "waiting"
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
 _LOCK = ".lock"

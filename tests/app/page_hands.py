@@ -39,7 +39,8 @@ def turn_to(page: AppTest, tab: str) -> AppTest:
 def visit(page: AppTest, *names: str) -> AppTest:
     """Go from page to page."""
     for name in names:
-        page.switch_page("views/subjects/page.py" if name == "subjects" else f"views/{name}.py").run()
+        parted = name in ("explore", "study", "subjects")
+        page.switch_page(f"views/{name}/page.py" if parted else f"views/{name}.py").run()
     return page
 
 

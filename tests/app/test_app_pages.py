@@ -41,12 +41,13 @@ from views.shared.sidebar import STOPS
 from views.shared.widgets import explained
 
 # On the others figures are of two groups, of models and their real groups, on one screen, or chosen for export.
-SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "compare", "explore", "export", "home", "models", "predict"})
+SUBJECT_PAGES = sorted(set(PAGES) - {"attention", "compare", "explore", "export", "home", "models", "predict", "study"})
 TERMS = {
     "subjects": {"atlas", "region-series"},
     "hubs": {"hub", "ne", "neff", "fc-strength", "gamma", "agreement", "null-graph", "control-graph"},
     "modules": {"louvain", "resolution", "modularity", "ami", "participation"},
     "compare": {"covariate", "residual-degrees", "effect-size", "fdr"},
+    "study": {"covariate", "fdr"},
     "attention": {"attention", "fdr"},
     "predict": {"calibration", "out-of-fold"},
     "models": {"out-of-fold", "tangent-space"},

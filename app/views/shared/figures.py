@@ -21,6 +21,7 @@ from biobgt.figures.screen.page import page_contents, plotly_figure
 from biobgt.figures.screen.pen import ScreenHeight, height_by_width
 from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.results.measured import Measured
+from biobgt.study.finished import FinishedStudy
 from session.cohorts import keep_list, listed_figures
 from session.view import GLASS, REGION, View, brain_kind, current_view, measured_model
 from views.shared.widgets import ask_in_row, caption, columns, heading, input_errors_shown, show_full
@@ -306,6 +307,10 @@ def figure_request(
         name = measured.cohort.name if measured else ""
         cohort = CohortRef(name, model=True, sha256=installed_model(name).sha256)
         return FigureRequest(figure.key, cohort, options=options.as_dict())
+    if figure.of_study:
+        assert isinstance(measured, FinishedStudy)
+        ref = CohortRef(measured.cohort.name, study=True, sha256=measured.sha256)
+        return FigureRequest(figure.key, ref, options=options.as_dict())
     key = view.loaded.key
     cohort = CohortRef(key, demo=True) if key in DEMO_COHORTS else CohortRef(view.cohort.name)
     subject = view.subject.id if figure.of_subject else None

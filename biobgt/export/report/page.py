@@ -37,9 +37,10 @@ from biobgt.figures.studies.shown import measure_words
 from biobgt.hubs.measures import NE
 from biobgt.study.findings import TestedContrast
 from biobgt.study.finished import FinishedStudy, finished_study
+from biobgt.study.folder import REPORT
 from biobgt.study.reliability import recordings_alike
 
-NAME, FIGURES = "report.html", "figures"
+FIGURES = "figures"
 _HEADINGS = {
     "adjusted": "Adjusted for overall connectivity",
     "component": "Component",
@@ -86,8 +87,8 @@ def write_report(folder: Path) -> Path:
     make_folder(folder / FIGURES)
     for name, written in figures.files.items():
         write_atomically(folder / FIGURES / name, written)
-    write_atomically(folder / NAME, content)
-    return folder / NAME
+    write_atomically(folder / REPORT, content)
+    return folder / REPORT
 
 
 def report_of(figures: Figures, folder: Path) -> str:

@@ -1,0 +1,115 @@
+"""Study: a design tested in edges, regions and the whole network of everybody in the cohort.
+
+What the design says comes before anything is computed. The work is done by a process of its own: the page can be closed
+and opened again while it runs.
+"""
+
+from functools import partial
+
+import streamlit as st
+
+from biobgt.base.wording import counted
+from biobgt.study.background import BackgroundStudy, RunState
+from session.studies import background_study, forget_study, opened_study
+from session.view import PageOptions, current_view
+from views.shared import widgets
+from views.shared.widgets import caption, escape_markdown
+from views.study.choices import show_design
+from views.study.results import show_results
+
+_LOOK_EVERY_S = 2.0
+
+
+def _show_page() -> None:
+    """Show the page."""
+    view = current_view()
+    about = (
+        "A formula over the phenotypes, tested in every connection, region and number of the network, with one report. "
+        "It runs in the background: this page can be closed and opened again. In a terminal: `biobgt study PATH OUT`."
+    )
+    widgets.open_page("study", about, "covariate", "fdr", simulated=view.cohort.simulated)
+    with widgets.controls():
+        widgets.ask(PageOptions, "study_tab", cohort=view.cohort)
+    tab, study = view.options(PageOptions).study_tab, background_study(view)
+    state = study.look()
+    if state.state == "running":
+        _show_progress(study)
+    elif state.state in ("stopped", "failed"):
+        _show_ended(state)
+    if tab == "design":
+        show_design(view, study, state, opened_study(study) if state.state == "finished" else None)
+        if state.state in ("stopped", "failed", "finished"):
+            _offer_deletion(study)
+    elif state.state == "finished":
+        show_results(view, study, opened_study(study), tab)
+    else:
+        st.info("Results will be here when the study has ended. Choose and start it on the tab Design.")
+
+
+@st.fragment(run_every=_LOOK_EVERY_S)
+def _show_progress(study: BackgroundStudy) -> None:
+    """A bar that follows the process, and a button that stops it."""
+    state = study.look()
+    if state.state != "running":
+        forget_study()
+        st.rerun()
+    done, total = state.progress.get("done", 0), state.progress.get("total", 0)
+    with st.container(horizontal=True, vertical_alignment="center", key="study_progress"):
+        st.progress(done / total if total else 0.0, text=_progress_words(state), width="stretch")
+        if st.button("Stop", key="study_stop", icon=":material/stop:"):
+            study.stop()
+            st.rerun()
+
+
+def _progress_words(state: RunState) -> str:
+    """How far it is: recordings, how many per second, and the time left; or what the tests are at."""
+    progress = state.progress
+    if not progress:
+        return "Reading the subjects…"
+    if progress.get("level") == "group":
+        return escape_markdown(str(progress.get("said") or "Writing the report…"))
+    done, total = progress.get("done", 0), progress.get("total", 0)
+    words = f"Measured {done:,} of {counted(total, 'recording')}"
+    if "per_second" in progress:
+        words += f" · {progress['per_second']:.2g} per second · {_time_words(progress['seconds_left'])} left"
+    return escape_markdown(words)
+
+
+def _time_words(seconds: float) -> str:
+    """A time that is left, in words.
+
+    >>> _time_words(40), _time_words(90), _time_words(7300)
+    ('40 s', '2 min', '2 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.0f} h"
+
+
+def _show_ended(state: RunState) -> None:
+    """Say why there are no results, and that what was measured stays."""
+    done, total = state.progress.get("done", 0), state.progress.get("total", 0)
+    there = f" {done:,} of {counted(total, 'recording')} are measured, and stay." if total else ""
+    if state.state == "stopped":
+        st.info(escape_markdown(f"The study was stopped.{there} Start it again on the tab Design to go on."))
+    else:
+        st.error(escape_markdown(f"The study ended early.{there} It said: {state.said or 'nothing'}"))
+
+
+def _offer_deletion(study: BackgroundStudy) -> None:
+    """Offer to delete the study: it holds data of people on this machine."""
+    with st.expander("Where this study is kept"):
+        caption(
+            "Measures, findings and a copy of the subjects are in a private folder on the machine that runs this app, "
+            "until they are deleted here."
+        )
+        st.button("Delete this study", key="study_delete", icon=":material/delete:", on_click=partial(_delete, study))
+
+
+def _delete(study: BackgroundStudy) -> None:
+    study.forget()
+    forget_study()
+
+
+if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page
+    _show_page()
