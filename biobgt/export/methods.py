@@ -20,7 +20,7 @@ from biobgt.base.references import REFERENCES, Cited, Reference, cut, in_bracket
 from biobgt.base.wording import counted, escape_markdown, listed
 from biobgt.data.cohort import GROUP_TITLES, Cohort, average_by_person, counted_people, kind_of_group, people_in_order
 from biobgt.export.request import CohortRef, FigureRequest
-from biobgt.inference.covariates import known_characteristics, one_value_per_person
+from biobgt.inference.covariates import SEXES, known_characteristics, one_value_per_person
 from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.training.cohorts import DATASETS
 
@@ -103,7 +103,6 @@ def _methods_of(
 # marked place.
 
 
-_SEXES = {"m": "male", "male": "male", "f": "female", "female": "female"}
 _TOLD = {"age": "age", "sex": "sex", "mean_fd": "motion"}  # of every group, where known
 _ESTIMATE = "nuisance regression, filtering and scrubbing"
 # What only the authors know of how connectivity came about, by its kind.
@@ -178,7 +177,7 @@ def _told(name: str, column: "pd.Series") -> str:
         return ""
     of_all = "" if len(known) == len(column) else f" (known of {len(known):,} of {len(column):,})"
     if not pd.api.types.is_numeric_dtype(known):
-        counts = Counter(_SEXES.get(str(value).strip().lower(), f"of sex '{value}'") for value in known)
+        counts = Counter(SEXES.get(str(value).strip().lower(), f"of sex '{value}'") for value in known)
         (sex, size), *others = sorted(counts.items())
         first = f"{counted(size, 'participant')} {'was' if size == 1 else 'were'} {sex}"
         return f"{listed([first, *(f'{n:,} {other}' for other, n in others)])}{of_all}"

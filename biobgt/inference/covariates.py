@@ -26,7 +26,7 @@ from biobgt.readers.tables import is_known
 _LOG_MOTION = "log_mean_fd"
 _MOTION = "mean_fd"
 # The names under which releases and readers keep them, in lower case with _ for blanks, in order of preference.
-_USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
+USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
     _MOTION: ("mean_fd", "func_mean_fd", "meanfd", "fd_mean", "mean_framewise_displacement"),
     "age": ("age", "age_at_scan", "age_years"),
     "sex": ("sex", "gender"),
@@ -35,6 +35,7 @@ _USUAL_NAMES: Mapping[str, tuple[str, ...]] = {
 # Columns of a cohort's table that are about the recording, and the group itself.
 _NO_COVARIATES = frozenset({"subject", "group", "data", "regions", "simulated"})
 _NO_LOGARITHM = "A mean FD that is not above 0 has no logarithm and counts as missing. "
+SEXES: Mapping[str, str] = {"m": "male", "male": "male", "f": "female", "female": "female"}  # as tables write them
 _CATEGORICAL = ("sex", "site")  # even where they are coded as numbers
 
 
@@ -58,7 +59,7 @@ def known_characteristics(cohort_table: pd.DataFrame) -> pd.DataFrame:
     """Pick motion (mean FD in mm), age, sex and site by their usual names, as far as somebody's is known."""
     columns = {str(column).strip().lower().replace(" ", "_"): column for column in cohort_table.columns}
     picked = {}
-    for covariate, names in _USUAL_NAMES.items():
+    for covariate, names in USUAL_NAMES.items():
         found = next((columns[name] for name in names if name in columns), None)
         if found is not None and not (values := _known(cohort_table[found], covariate)).isna().all():
             picked[covariate] = values
@@ -84,7 +85,7 @@ def covariates_of(cohort_table: pd.DataFrame) -> Covariates:
         displacement = pd.to_numeric(table[_MOTION], errors="coerce")
         table[_MOTION] = np.log(displacement.where(displacement > 0))
     table = table.rename(columns={_MOTION: _LOG_MOTION}).dropna(axis="columns", how="all")
-    usual = (_LOG_MOTION if name == _MOTION else name for name in _USUAL_NAMES)
+    usual = (_LOG_MOTION if name == _MOTION else name for name in USUAL_NAMES)
     return Covariates(table, tuple(name for name in usual if name not in table))
 
 
@@ -96,7 +97,7 @@ def offered_covariates(cohort: Cohort) -> tuple[str, ...]:
     """
     cohort_table = cohort.table()
     usual = covariates_of(cohort_table).table
-    taken = {name for names in _USUAL_NAMES.values() for name in names} | _NO_COVARIATES
+    taken = {name for names in USUAL_NAMES.values() for name in names} | _NO_COVARIATES
     others = []
     for column in cohort_table.columns:
         name = str(column).strip().lower()
