@@ -82,6 +82,7 @@ _FAMILIES = (
         "attention.maps",
         "attention.own_groups",
         "attention.tested",
+        "centiles",
         "connectivity",
         "connectogram",
     ),

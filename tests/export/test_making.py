@@ -21,12 +21,12 @@ from biobgt.modules.measures import ModuleOptions
 from biobgt.results.tables import analyse_hubs, analyse_modules
 
 BRAINS = {"hub_brain", "five_brains", "module_brain", "group_module_brain"}
-# Those of a trained model need one, and have tests of their own.
+# Those of a trained model need one, and centiles people of the same atlas; they have tests of their own.
 OF_SUBJECTS = {
     key
     for key, figure in all_figures().items()
     if not (figure.of_model or figure.of_study or "model" in figure.takes.declared())
-}
+} - {"centiles", "centiles_brain"}
 
 
 @pytest.fixture(scope="module")

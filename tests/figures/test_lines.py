@@ -36,7 +36,8 @@ COHORTS = {
     "structural": structural_cohort,
     "one person": lone_cohort,
 }
-# Of a structural cohort and of one person not everything can be drawn: models, groups and places are wanting.
+# Of a structural cohort and of one person not everything can be drawn: models, groups and places are wanting. Of people
+# on AAL-90 nobody's centiles are known.
 FEWEST = {"structural": 14, "one person": 20}
 
 
@@ -62,7 +63,7 @@ def test_a_caption_on_the_screen_is_one_line_of_few_words(name, monkeypatch):
     cohort = COHORTS[name]()
     model = fitting_model(cohort, installed_models()) or "abide-cc200"
     lines = {key: drawing.line for key, drawing in drawn(Measured(cohort).of(cohort.ids[0]), model)}
-    assert len(lines) >= FEWEST.get(name, sum(not one.of_study for one in all_figures().values()) - 1)
+    assert len(lines) >= FEWEST.get(name, sum(not one.of_study for one in all_figures().values()) - 3)
     for key, line in lines.items():
         assert 3 <= len(line.split()) <= MOST_WORDS, f"{key}: {line}"
         assert line.count("(") == line.count(")"), f"{key}: {line}"
