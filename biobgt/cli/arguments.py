@@ -244,6 +244,38 @@ def typed_command(arguments: list[str]) -> str:
     return shlex.join(kept).encode("utf-8", "backslashreplace").decode()  # names of files need not be UTF-8
 
 
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table as CSV, with numbers to eight digits, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_csv(frame, path, index=False, float_format="%.8g")
+
+
+def write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], path: Path) -> None:
+    """Write how a result was made, one row per setting.
+
+    Parameters
+    ----------
+    cohort : Cohort
+    settings : ConnectomeSettings
+    options : dict
+        Those of the job.
+    path : Path
+    """
+    rows = {
+        "cohort": cohort.name,
+        "simulated": cohort.simulated,
+        "atlas": cohort.atlas.name,
+        "connectivity": cohort.kind.key,
+        **settings.as_dict(),
+        **options,
+    }
+    if not cohort.kind.functional:
+        rows["estimator"] = "none"
+    if settings.threshold == "none":
+        rows["level"] = ""
+    write_table(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), path)
+
+
 def write_reading(cohort: Cohort, folder: Path) -> None:
     """Write where every subject came from and what was refused, and say so if anything was."""
     sources = [

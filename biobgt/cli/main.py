@@ -195,6 +195,7 @@ JOBS = {
     "hubs": "biobgt.cli.networks:hubs",
     "modules": "biobgt.cli.networks:modules",
     "compare": "biobgt.cli.networks:compare",
+    "centiles": "biobgt.cli.centiles:centiles",
     "study": "biobgt.cli.study:study",
     "figure": "biobgt.cli.figures:figure",
     "train": "biobgt.cli.models:train",

@@ -10,7 +10,7 @@ import pandas as pd
 import typer
 
 from biobgt.base.arrays import FDR, passes
-from biobgt.base.files import file_names, write_csv
+from biobgt.base.files import file_names
 from biobgt.base.wording import capitalised, counted, not_ruled_out, signed
 from biobgt.cli.arguments import (
     OutOption,
@@ -22,6 +22,8 @@ from biobgt.cli.arguments import (
     takes_settings,
     takes_workers,
     write_reading,
+    write_settings,
+    write_table,
 )
 from biobgt.cli.main import print_line, print_table, progress_bar
 from biobgt.data.cohort import Cohort, counted_people
@@ -74,17 +76,17 @@ def hubs(
             result = analyse_hubs(cohort, settings, options, progress=progress, **where.of(cohort))
         files = file_names(cohort.ids)
         for subject, table in result.tables.items():
-            _write_table(table.reset_index(), folder / "hubs" / f"{files[subject]}.csv")
-        _write_table(result.groups, folder / "hub_groups.csv")
-        _write_table(result.agreement, folder / "hub_agreement.csv")
-        _write_table(result.summary, folder / "hub_agreement_summary.csv")
+            write_table(table.reset_index(), folder / "hubs" / f"{files[subject]}.csv")
+        write_table(result.groups, folder / "hub_groups.csv")
+        write_table(result.agreement, folder / "hub_agreement.csv")
+        write_table(result.summary, folder / "hub_agreement_summary.csv")
         how: dict[str, Any] = {"gamma": options.gamma, "perturbation": options.perturbation, "kind": cohort.kind}
         norms = study_reliability(settings, cohort.atlas, **how)
         if norms.table is not None:
-            _write_table(norms.table.reset_index(), folder / "hub_reliability_study.csv")
+            write_table(norms.table.reset_index(), folder / "hub_reliability_study.csv")
         if options.halves:
-            _write_table(result.halves, folder / "hub_reliability.csv")
-        _write_settings(cohort, settings, options.as_dict(), folder / "hub_settings.csv")
+            write_table(result.halves, folder / "hub_reliability.csv")
+        write_settings(cohort, settings, options.as_dict(), folder / "hub_settings.csv")
         write_reading(cohort, folder)
     print_settings(cohort, settings)
     print_table(result.summary, title="Agreement of node entanglement over people")
@@ -156,10 +158,10 @@ def modules(cohort: Cohort, settings: ConnectomeSettings, options: ModuleOptions
             result = analyse_modules(cohort, settings, options, progress=progress, **where.of(cohort))
         files = file_names(cohort.ids)
         for subject, roles in result.roles.items():
-            _write_table(roles.reset_index(), folder / "modules" / f"{files[subject]}.csv")
-        _write_table(result.summary, folder / "module_summary.csv")
-        _write_table(result.groups, folder / "module_groups.csv")
-        _write_settings(cohort, settings, options.as_dict(), folder / "module_settings.csv")
+            write_table(roles.reset_index(), folder / "modules" / f"{files[subject]}.csv")
+        write_table(result.summary, folder / "module_summary.csv")
+        write_table(result.groups, folder / "module_groups.csv")
+        write_settings(cohort, settings, options.as_dict(), folder / "module_settings.csv")
         write_reading(cohort, folder)
     print_settings(cohort, settings)
     columns = measure_columns(cohort.atlas.labels).items()
@@ -210,7 +212,7 @@ def compare(
         path = folder / f"compare_{options.of}.csv"
         (_compare_modules if options.of == MODULES else _compare_measure)(planned, options, settings, where, path)
         used = {"compared": options.of, "groups": " - ".join(groups), **_used(planned.cohort, options)}
-        _write_settings(planned.cohort, settings, used, folder / f"compare_{options.of}_settings.csv")
+        write_settings(planned.cohort, settings, used, folder / f"compare_{options.of}_settings.csv")
         write_reading(planned.cohort, folder)
     print_settings(planned.cohort, settings)
     print_line(f"Comparison of {groups[0]} and {groups[1]} written to {out}")
@@ -228,7 +230,7 @@ def _compare_measure(
     measured = Measured(cohort, run["store"]).of(None, settings)
     words, found = compare_measured(measured, options, known)
     rows = found.rows(simulated=cohort.simulated)
-    _write_table(rows, path)
+    write_table(rows, path)
     sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     shown = rows.sort_values("p", kind="stable")
     shown = shown[["feature", *(f"mean_{group}" for group in groups), "d", "d_low", "d_high", "p", "q"]]
@@ -280,10 +282,10 @@ def _compare_modules(
         "q": found.p,  # one question, so nothing to correct for
     }
     made = {"covariates": NOTHING, "permutations": found.n_permutations, "seed": found.seed}
-    _write_table(pd.DataFrame([{**row, **made, "simulated": cohort.simulated}]), path)
+    write_table(pd.DataFrame([{**row, **made, "simulated": cohort.simulated}]), path)
     regions = pd.DataFrame({"region": cohort.atlas.regions, groups[0]: found.first, groups[1]: found.second})
     regions["changed"] = np.isin(np.arange(len(regions)), found.changed)
-    _write_table(regions, path.with_name("compare_modules_regions.csv"))
+    write_table(regions, path.with_name("compare_modules_regions.csv"))
     print_table(pd.DataFrame([row]), title=f"Modules of {groups[0]} and {groups[1]} (AMI: 1 is the same modules)")
     print_line(f"{changed_words(found)}.")
     print_line(f"Adjusted for: none. {UNADJUSTED} {found.n_permutations:,} permutations, seed {found.seed}.")
@@ -299,29 +301,3 @@ def _used(cohort: Cohort, options: ComparisonOptions) -> dict[str, Any]:
     if options.of == NETWORKS:
         return {"labelling": options.labelling or next(iter(cohort.atlas.labels)), "seed": options.seed}
     return options.part(ModuleOptions).as_dict()
-
-
-# What both write.
-
-
-def _write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV, with numbers to eight digits, in a folder that is made if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_csv(frame, path, index=False, float_format="%.8g")
-
-
-def _write_settings(cohort: Cohort, settings: ConnectomeSettings, options: dict[str, Any], path: Path) -> None:
-    """Write how a result was made, one row per setting; ``options`` are those of the job."""
-    rows = {
-        "cohort": cohort.name,
-        "simulated": cohort.simulated,
-        "atlas": cohort.atlas.name,
-        "connectivity": cohort.kind.key,
-        **settings.as_dict(),
-        **options,
-    }
-    if not cohort.kind.functional:
-        rows["estimator"] = "none"
-    if settings.threshold == "none":
-        rows["level"] = ""
-    _write_table(pd.DataFrame({"setting": list(rows), "value": list(rows.values())}), path)

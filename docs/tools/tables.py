@@ -18,6 +18,7 @@ from biobgt.data.edits import RECORDING_RULES
 from biobgt.data.graph import ESTIMATORS, ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export.graph_files import GRAPH_FORMATS
+from biobgt.groups.standing import CENTILES, published_references
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions, HubAnalysisOptions
 from biobgt.model.attention import all_block_tests
 from biobgt.model.folder import load_card, model_folder, pretrained_names, readout_names
@@ -328,6 +329,30 @@ def _harmonisation_nulls() -> str:
     return table(("ComBat", "sites as covariate", "tests with p ≤ 0.05"), rows)
 
 
+def _centile_references() -> str:
+    rows = []
+    for one in published_references():
+        ages = ", ".join(f"{sex} {low:g} to {high:g}" for sex, (low, high) in one.ages.items())
+        atlases = ", ".join(f"`{name}`" for name in one.atlases)
+        rows.append((one.title, atlases, f"{one.n_people:,}", str(one.n_sites), ages))
+    return table(("who", "atlas", "people", "sites", "years of age"), rows)
+
+
+def _centile_calibration() -> str:
+    found = pd.read_csv(asset("studies", "centile_calibration.csv"))
+    shares = [f"below_{centile}" for centile in CENTILES]
+    rows = []
+    for (reference, left_out, form), own in found.groupby(["reference", "left_out", "form"], sort=False):
+        said = [
+            f"{percent(own[name].mean(), 1)} ({100 * own[name].min():.1f} to {100 * own[name].max():.1f})"
+            for name in shares
+        ]
+        beyond = percent(own["parts_beyond"].mean(), 1) if left_out == "site" else "–"
+        rows.append((str(reference), f"a {left_out}", str(form), *said, beyond))
+    head = [f"below the {centile}th" for centile in CENTILES]
+    return table(("people", "left out", "form", *head, "sites beyond"), rows)
+
+
 def _likeness() -> str:
     card = load_card("five-groups-aal90")
     return table(("difference", "other difference", "r", "by chance", "p"), CardText(card).likeness_rows())
@@ -367,6 +392,8 @@ MADE: Mapping[str, Callable[[], str]] = {
     "null tests": _null_tests,
     "harmonisation": _harmonisation,
     "harmonisation nulls": _harmonisation_nulls,
+    "centile references": _centile_references,
+    "centile calibration": _centile_calibration,
     "likeness": _likeness,
     "worse recordings": _worse_recordings,
     "formats": _formats,
