@@ -111,11 +111,24 @@ class PageOptions(Options):
 
     hub_tab: str = _tab(
         "hub_tab",
-        {"regions": "Brain and curves", "agreement": "Agreement", "region": "One region", "table": "Table"},
+        {
+            "regions": "Brain and curves",
+            "agreement": "Agreement",
+            "region": "One region",
+            "table": "Table",
+            "centiles": "Centiles",
+        },
     )
     module_tab: str = _tab(
         "module_tab",
-        {"modules": "Modules", "networks": "Networks", "roles": "Roles", "groups": "Real groups", "chance": "Chance"},
+        {
+            "modules": "Modules",
+            "networks": "Networks",
+            "roles": "Roles",
+            "groups": "Real groups",
+            "chance": "Chance",
+            "centiles": "Centiles",
+        },
     )
     hub_brain: str = option(
         IN_3D,

@@ -1,26 +1,30 @@
 """Hubs: node entanglement beside node efficiency and FC strength, where they agree and where not.
 
-Its tabs come in their order: the brain and the curves, the agreement, one region, the table.
+Its tabs come in their order: the brain and the curves, the agreement, one region, the table, centiles.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from biobgt.base.wording import listed, whose
+from biobgt.base.wording import capitalised, listed, whose
 from biobgt.data.atlas import LABELLINGS, PAPER_MODULES
 from biobgt.data.cohort import counted_people, person_of
 from biobgt.data.graph import ConnectivityKind
 from biobgt.figures import hubs as figures
 from biobgt.figures import why_region as why
+from biobgt.figures.centiles import centiles
+from biobgt.groups.centiles import HubCentileOptions, hub_means, places_in
 from biobgt.hubs import agreement, reliability
 from biobgt.hubs.measures import HUB_MEASURES, NE, NULL_SEEDS, EntanglementOptions, HubOptions, notes_on
 from biobgt.hubs.table import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view
 from views.shared import widgets
+from views.shared.centiles import show_centiles
 from views.shared.figures import Panel, show, show_beside, show_in_brain, show_no_places
 from views.shared.widgets import escape_markdown, heading, in_one_line, input_errors_shown
 
@@ -332,7 +336,31 @@ def _show_standings(story: RegionExplanation, kind: ConnectivityKind) -> None:
     in_one_line(said, key="why_ranks")
 
 
-_TABS = {"regions": _show_regions, "agreement": _show_agreement, "region": _show_why, "table": _show_numbers}
+# Where the subject stands among others.
+
+
+def _show_centiles(view: View) -> None:
+    """Show the centile of a hub measure, and beside it those of all places."""
+    chosen = view.options(HubCentileOptions)
+    show_centiles(
+        view,
+        centiles,
+        "measure",
+        "place",
+        measure=hub_means,
+        arguments=(chosen, chosen.measure),
+        defaults=EntanglementOptions(),
+        beside={capitalised(place): replace(chosen, place=place) for place in places_in(view.atlas)},
+    )
+
+
+_TABS = {
+    "regions": _show_regions,
+    "agreement": _show_agreement,
+    "region": _show_why,
+    "table": _show_numbers,
+    "centiles": _show_centiles,
+}
 
 
 if __name__ == "__main__":  # Streamlit runs the file anew for every look at the page

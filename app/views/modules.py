@@ -1,5 +1,7 @@
 """Modules: a subject's Louvain modules in its brain, beside functional networks, real groups and chance."""
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -10,6 +12,8 @@ from biobgt.data.atlas import LABELLINGS
 from biobgt.data.graph import SIGN_RULES
 from biobgt.figures import modules as figures
 from biobgt.figures.brain import NODES
+from biobgt.figures.centiles import centiles_brain
+from biobgt.groups.centiles import BRAIN_NUMBERS, BrainCentileOptions, brain_numbers
 from biobgt.modules import measures as known
 from biobgt.modules.measures import RESOLUTIONS, NamedModuleOptions, NullGraphOptions, SmallWorldOptions
 from biobgt.results.measured import Measured
@@ -17,6 +21,7 @@ from biobgt.results.studies import abide_groups, study_modules
 from session.view import PageOptions, View, brain_kind, choose, current_view
 from views.page_map import PAGES
 from views.shared import widgets
+from views.shared.centiles import show_centiles
 from views.shared.figures import show, show_in_brain, show_no_places
 from views.shared.widgets import escape_markdown, heading, in_one_line, input_errors_shown
 
@@ -243,12 +248,27 @@ def _measure_small_world(view: View) -> None:
         show(view, figures.small_worldness, options)
 
 
+def _show_centiles(view: View) -> None:
+    """Show the centile of a number of the whole brain, and beside it those of all numbers."""
+    chosen = view.options(BrainCentileOptions)
+    show_centiles(
+        view,
+        centiles_brain,
+        "brain_number",
+        measure=brain_numbers,
+        arguments=(chosen,),
+        defaults=known.ModuleOptions(),
+        beside={name: replace(chosen, brain_number=key) for key, name in BRAIN_NUMBERS.items()},
+    )
+
+
 _TABS = {
     "modules": _show_modules,
     "networks": _show_agreement,
     "roles": _show_roles,
     "groups": _show_measures,
     "chance": _show_chance,
+    "centiles": _show_centiles,
 }
 
 
