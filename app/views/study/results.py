@@ -55,7 +55,7 @@ def _show(view: View, finished: FinishedStudy, name: str, **fixed: Any) -> None:
 
 def _edges(view: View, study: BackgroundStudy, finished: FinishedStudy) -> None:
     chosen = _contrast(finished)
-    with columns("study_edges", wide=True):
+    with columns("study_edges"):
         _show(view, finished, "study_connectogram", **chosen)
         if view.atlas.coordinates is None:
             show_no_places()
@@ -78,13 +78,13 @@ def _regions(view: View, study: BackgroundStudy, finished: FinishedStudy) -> Non
         width=300,
     )
     chosen = {**_contrast(finished), "measure": measure}
-    with columns("study_regions", wide=True):
+    with columns("study_regions"):
         if view.atlas.coordinates is None:
             show_no_places()
         else:
             _show(view, finished, "study_region_brain", **chosen)
         _show(view, finished, "study_regions", **chosen)
-    with columns("study_region_levels", wide=True):
+    with columns("study_region_levels"):
         _show(view, finished, "study_region_levels", **chosen)
         _show(view, finished, "study_region_curve", **chosen)
 
@@ -96,7 +96,7 @@ def _network(view: View, study: BackgroundStudy, finished: FinishedStudy) -> Non
 
 
 def _cohort(view: View, study: BackgroundStudy, finished: FinishedStudy) -> None:
-    with columns("study_cohort", wide=True):
+    with columns("study_cohort"):
         if view.atlas.coordinates is None:
             show_no_places()
         else:

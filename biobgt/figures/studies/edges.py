@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, FloatArray, passes
-from biobgt.base.colours import DIVERGING, SEQUENTIAL
+from biobgt.base.colours import DIVERGING
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.references import cited
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from biobgt.study.finished import FinishedStudy
 
 _MOST_CHORDS = 400
+_ONE_SIDED = ("#F7F7F7", "#67001F")  # the half of the diverging scale above zero, for F
 _RATE, _LEVEL = f"a false discovery rate of {percent(FDR)}", f"a family-wise p of {FAMILY:g}"
 _NBS = "components of edges with {beyond} by {how} [NBS; @zalesky2010], at " + _LEVEL
 _RULES = {
@@ -220,8 +221,9 @@ def study_blocks(measured: "Measured", options: _BlockFigureOptions) -> draw.Dra
         means[[i, j], [j, i]] = row["mean_statistic"]
         cells[i][j] = cells[j][i] = str(row["n_found"] or "")
     reach = float(np.nanmax(np.abs(means), initial=0.0)) or 1.0
-    colours = (0.0, SEQUENTIAL) if statistic == "F" else (-reach, DIVERGING)
-    shades = draw.Shades(quantity=f"mean {statistic}", low=colours[0], high=reach, colours=colours[1])
+    several = statistic == "F"
+    colours = _ONE_SIDED if several else DIVERGING
+    shades = draw.Shades(quantity=f"mean {statistic}", low=0.0 if several else -reach, high=reach, colours=colours)
     axis = draw.Axis(names=networks)
     heat = draw.Heatmap(z=means, shades=shades, cells=cells, hover=f"%{{y}}\n%{{x}}\nmean {statistic} %{{z:.2f}}")
     return shown.drawing(
