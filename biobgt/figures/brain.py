@@ -7,7 +7,7 @@ with nilearn and the labels of their vertices with the atlas: nothing is fetched
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 BrainKind = Literal["nodes", "inflated", "pial"]
 NODES: BrainKind = "nodes"
+Side = Literal["above", "left", "right"]
+ABOVE, LEFT, RIGHT = get_args(Side)
 BRAIN_KINDS: Mapping[str, str] = {NODES: "Nodes", "inflated": "Inflated cortex", "pial": "Pial cortex"}
 MOST_NAMED = 10  # names in a brain; more would lie on each other
 # In which brain regions are drawn, as captions say it.
@@ -36,7 +38,7 @@ SYMBOLS = ("circle", "diamond", "square", "cross")
 # Of the first rank and of the last: about as far from a white page as from a black one, so that what the eye finds
 # first on both is the one with colour; blue-grey and orange are safe for the colour-blind.
 FIRST_COLOUR, LAST_COLOUR = "#E4570A", "#8C9BA8"
-_SCREEN_HEIGHT, _PAINTED_HEIGHT = 560, 480  # px
+_SCREEN_HEIGHT, _PAINTED_HEIGHT, _FLAT_HEIGHT = 560, 480, 320  # px
 
 
 class NodeGroup(NamedTuple):
@@ -72,6 +74,8 @@ class Brain(Mark):
         Name and colour of positive (1) and of negative (-1) connections, where these have colours of their own.
     quantity : str
         What the values are.
+    size_limits : (float, float), optional
+        Sizes of the smallest node and of the largest, where brains are compared; by default those of the sizes.
     limits : (float, float), optional
         Ends of the colour scale; where not given, those of the values.
     ranked : bool
@@ -84,11 +88,14 @@ class Brain(Mark):
         For a painted cortex: the region of every vertex of fsaverage5, counted from 1; 0 is none.
     distance : float
         From so many times the usual distance it is seen on the screen.
+    side : {"above", "left", "right"}
+        From where it is seen on the screen beside others, where none can be turned.
     """
 
     coordinates: FloatArray
     regions: Sequence[str]
     sizes: FloatArray | None = None
+    size_limits: tuple[float, float] | None = None
     values: FloatArray | None = None
     groups: Sequence[str | None] | None = None
     group_colours: Mapping[str, str] = field(default_factory=dict)
@@ -101,6 +108,7 @@ class Brain(Mark):
     kind: BrainKind = "nodes"
     labels: NDArray[np.int16] | None = None
     distance: float = 1.0
+    side: Side = ABOVE
 
     @classmethod
     def of(cls, atlas: "Atlas", kind: BrainKind, **about: Any) -> Self:
@@ -169,9 +177,10 @@ class Brain(Mark):
         """
         n_regions, sizes = len(self.regions), self.sizes
         known = np.empty(0) if sizes is None else sizes[np.isfinite(sizes)]
-        if sizes is None or not len(known) or known.min() == known.max():
+        low, high = self.size_limits or ((known.min(), known.max()) if len(known) else (0.0, 0.0))
+        if sizes is None or low == high:
             return np.full(n_regions, plain)
-        share = np.where(np.isfinite(sizes), (sizes - known.min()) / (known.max() - known.min()), 0)
+        share = np.where(np.isfinite(sizes), np.clip((sizes - low) / (high - low), 0, 1), 0)
         return np.sqrt(smallest**2 + share * (largest**2 - smallest**2))
 
     @property
@@ -254,6 +263,31 @@ def brain_caption(brain: Brain, subject: "Subject", where: str, *, colour: str, 
     n_edges = len(brain.connections)
     drawn = f" {counted(n_edges, 'connection')} drawn, thicker where stronger." if n_edges else ""
     return f"{opening}{f', and the size is {size}' if size else ''}.{drawn}"
+
+
+def brains_beside(brains: Mapping[str, Brain]) -> dict[str, Any]:
+    """Brains side by side, as a drawing takes them: flat on the screen, where one alone could be turned.
+
+    Parameters
+    ----------
+    brains : mapping of str to Brain
+        By what stands above them.
+    """
+    panels = [Panel(title=title, marks=[brain]) for title, brain in brains.items()]
+    shaded = any(brain.shades is not None for brain in brains.values())
+    return {"panels": panels, "columns": len(panels), "legend": "above" if shaded else "below", "height": _FLAT_HEIGHT}
+
+
+def side_option() -> Any:
+    """The option of a figure: from where its brains are seen that stand side by side."""
+    shown: Mapping[str, str] = {ABOVE: "From above", LEFT: "From the left", RIGHT: "From the right"}
+    return option(
+        ABOVE,
+        title="Seen",
+        help="From where brains side by side are seen on the screen; paper shows four sides of each.",
+        shown=shown,
+        link="brains_seen",
+    )
 
 
 def brain_option() -> Any:

@@ -40,6 +40,7 @@ LARGEST_MATRIX_MM = 110.0
 _MATRICES: Mapping[str, str] = {"connectivity": "Connectivity", "graph": "Brain graph"}
 _BINS_PER_SIDE = 25
 _SERIES_LIMIT_SD = 2.5
+_GREYS = ("#000000", "#FFFFFF")  # from low to high; each pen knows other scales by the name of grey
 
 
 def graph_methods(measured: "Measured") -> tuple[str, ...]:
@@ -287,7 +288,7 @@ def series_carpet(measured: "Measured", options: RegionOrderOptions) -> draw.Dra
     carpet = draw.Heatmap(
         z=standardised[:, order.order].T,
         x=steps * tr if tr else steps + 1,
-        shades=draw.Shades(quantity="signal (SD)", low=-_SERIES_LIMIT_SD, high=_SERIES_LIMIT_SD, colours="gray"),
+        shades=draw.Shades(quantity="signal (SD)", low=-_SERIES_LIMIT_SD, high=_SERIES_LIMIT_SD, colours=_GREYS),
         hover=f"%{{y}}\n{'%{x:.0f} s' if tr else 'volume %{x}'}\n%{{z:.2f}} SD",
         ids=order.order,
     )

@@ -1,6 +1,6 @@
-"""Two groups of a cohort over all regions: their mean hub measure, and how their connectivity differs."""
+"""Two groups of a cohort over all regions: their mean hub measure, their modules, how their connectivity differs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,10 +10,20 @@ from biobgt.base.colours import NEGATIVE, POSITIVE
 from biobgt.base.options import option
 from biobgt.base.wording import adjusted_for, capitalised, counted, not_ruled_out, percent
 from biobgt.figures import drawing as draw
+from biobgt.figures.brain import IN_NONE, NODES, Brain, Side, brains_beside, side_option
 from biobgt.figures.connectivity import LARGEST_MATRIX_MM, matrix_panel
 from biobgt.figures.connectogram import ConnectogramOptions, connectogram_panel, strongest_pairs
-from biobgt.figures.groups import compared_groups, connectivity_sentence, difference_methods
+from biobgt.figures.groups import (
+    ModuleComparisonOptions,
+    compared_groups,
+    compared_modules,
+    connectivity_sentence,
+    difference_caption,
+    difference_methods,
+    group_module_methods,
+)
 from biobgt.figures.hubs import HUB_COLOUR
+from biobgt.figures.modules import in_modules
 from biobgt.figures.regions import RegionOrderOptions, matrix_numbers, regions_in_order
 from biobgt.figures.register import figure
 from biobgt.figures.which_model import group_colour
@@ -77,6 +87,76 @@ def group_means(measured: "Measured", options: _GroupMeansOptions) -> draw.Drawi
         height=460,
         aspect=0.5,
         methods=difference_methods(measured, options, difference.found),
+    )
+
+
+@dataclass(frozen=True)
+class _MeanBrainsOptions(ComparisonOptions):
+    """Which groups are shown in which hub measure, and from where their brains are seen."""
+
+    of: Compared = option(HUBS, title="Compare", help="Only hubs are compared region by region.", choices=(HUBS,))
+    side: Side = side_option()
+
+
+@figure("group_mean_brains", "Means of two groups, in brains", takes=_MeanBrainsOptions, of_subject=False)
+def group_mean_brains(measured: "Measured", options: _MeanBrainsOptions) -> draw.Drawing:
+    """The mean of a hub measure in every region of two groups, in brains side by side."""
+    plain = Brain.of(measured.atlas, NODES, side=options.side)
+    difference = compared_groups(measured, options.part(ComparisonOptions))
+    about, sizes = HUB_MEASURES[options.measure].in_words_of(measured.kind), difference.found.n_subjects
+    means = {group: difference.found.table[f"mean_{group}"].to_numpy(float) for group in options.groups}
+    known = np.concatenate([values[np.isfinite(values)] for values in means.values()])
+    limits = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    brains = {
+        f"{group} (n = {sizes[group]})": replace(
+            plain, values=values, sizes=values, size_limits=limits, limits=limits, quantity=about.axis
+        )
+        for group, values in means.items()
+    }
+    first, second = options.groups
+    return draw.Drawing(
+        title=f"{about.heading} of {first} and {second}",
+        simulated=difference.simulated,
+        caption=(
+            f"{difference.words} Brains show each group's mean, as measured: colour and size are {about.short}, on one "
+            f"scale.{plain.left_out}{difference.remarks}"
+        ),
+        line=f"Mean {about.short} of {first} and {second} in every region, on one scale",
+        numbers=difference.numbers,
+        methods=difference_methods(measured, options, difference.found),
+        **brains_beside(brains),
+    )
+
+
+@dataclass(frozen=True)
+class _ModuleBrainsOptions(ModuleComparisonOptions):
+    """Which groups are shown in their modules, and from where their brains are seen."""
+
+    side: Side = side_option()
+
+
+@figure("group_module_brains", "Modules of two groups, in brains", takes=_ModuleBrainsOptions, of_subject=False)
+def group_module_brains(measured: "Measured", options: _ModuleBrainsOptions) -> draw.Drawing:
+    """The modules that the people of each of two groups agree on, in brains side by side."""
+    plain, (first, second) = Brain.of(measured.atlas, NODES, side=options.side), options.groups
+    found = compared_modules(measured, options)
+    modules = dict(zip(options.groups, (found.first, found.second), strict=True))
+    none = IN_NONE if any(0 in own for own in modules.values()) else ""
+    return draw.Drawing(
+        title=f"Modules of {first} and {second}",
+        simulated=measured.cohort.simulated,
+        caption=f"{difference_caption(measured, options, found)} The second group's modules have the numbers and "
+        f"colours of the first's with which they share the most regions{none}.{plain.left_out}",
+        line=f"{len(found.changed)} of {counted(found.agreement.n_compared, 'region')} are in another module in "
+        f"{second} than in {first}",
+        numbers=draw.table({"region": measured.atlas.regions, **modules}),
+        methods=group_module_methods(measured, options, found),
+        **brains_beside(
+            {
+                f"{group} (n = {n})": in_modules(plain, measured.atlas, options.labelling, own)[0]
+                for (group, own), n in zip(modules.items(), found.n_subjects, strict=True)
+            }
+        ),
     )
 
 
@@ -170,7 +250,7 @@ def connection_differences(measured: "Measured", options: _ConnectionRingOptions
     from biobgt.groups.features import plan_comparison
 
     found, (first, second), atlas = connection_effects(measured, options), options.groups, measured.atlas
-    what = capitalised(connectivity_compared(measured.cohort.kind))
+    what = connectivity_compared(measured.cohort.kind)
     kept, said = found.d, "no connection is tested"
     tested: tuple[str, ...] = ()
     if options.chosen == "significant":
@@ -180,7 +260,7 @@ def connection_differences(measured: "Measured", options: _ConnectionRingOptions
     sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     people = "simulated people" if measured.cohort.simulated else "people"
     drawn = f"{counted(len(pairs), 'connection')} of the largest effect" if len(pairs) else "none is drawn"
-    line = f"{what} of {second} minus {first}, {adjusted_for(found.covariates)}: {drawn}; {said}"
+    line = f"{capitalised(said)}: {what} of {second} minus {first}, {adjusted_for(found.covariates)}; {drawn}"
     signs = {1: (f"higher in {second}", POSITIVE), -1: (f"lower in {second}", NEGATIVE)}
     ring = connectogram_panel(atlas.regions, regions_in_order(atlas, options.order), pairs, weights, "d", signs=signs)
     ends = {"region": names[pairs[:, 0]], "other region": names[pairs[:, 1]]}

@@ -288,8 +288,14 @@ class ModuleComparisonOptions(NamedModuleOptions, TwoGroups):
     """Which groups are compared in their modules."""
 
 
-def _compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
-    """Both groups' modules compared; the second group's have the numbers of the first's."""
+def compared_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
+    """Both groups' modules compared; the second group's have the numbers of the first's.
+
+    Parameters
+    ----------
+    measured : Measured
+    options : ModuleComparisonOptions
+    """
     if options.first == options.second:
         raise InputError("A comparison needs two different groups: name the first and the second.")
     return measured.module_difference(options, options.groups)
@@ -297,7 +303,7 @@ def _compared_modules(measured: "Measured", options: ModuleComparisonOptions) ->
 
 def changed_modules(measured: "Measured", options: ModuleComparisonOptions) -> "ModuleDifference":
     """The same, with how many regions change module between shuffled groups."""
-    found = _compared_modules(measured, options)
+    found = compared_modules(measured, options)
     return replace(found, shuffled=measured.all_shuffled_changes(options, options.groups))
 
 
@@ -318,7 +324,7 @@ def _chance_range(found: "ModuleDifference") -> str:
     return f"{min(found.shuffled)} to {max(found.shuffled)}"
 
 
-def _module_methods(
+def group_module_methods(
     measured: "Measured", options: ModuleComparisonOptions, found: "ModuleDifference"
 ) -> tuple[str, ...]:
     """Methods of a figure of two groups' modules.
@@ -419,7 +425,7 @@ def group_module_flow(measured: "Measured", options: ModuleComparisonOptions) ->
         ),
         numbers=table({"region": measured.atlas.regions, first: found.first, second: found.second}),
         legend="above",
-        methods=_module_methods(measured, options, found),
+        methods=group_module_methods(measured, options, found),
     )
 
 
@@ -443,7 +449,7 @@ def group_module_brain(measured: "Measured", options: _GroupBrainOptions) -> Dra
     """The modules that the subjects of one of two groups agree on, in the brain."""
     # Groups take long to compare, and all in vain where there is no brain. Two of them stand side by side.
     brain = Brain.of(measured.atlas, options.brain, distance=_FARTHER)
-    found, shown, (first, second) = _compared_modules(measured, options), options.shown, options.groups
+    found, shown, (first, second) = compared_modules(measured, options), options.shown, options.groups
     modules = found.first if shown == first else found.second
     brain, numbers = in_modules(brain, measured.atlas, options.labelling, modules)
     simulated = measured.cohort.simulated
@@ -462,5 +468,5 @@ def group_module_brain(measured: "Measured", options: _GroupBrainOptions) -> Dra
         title=f"Modules of {shown}",
         simulated=simulated,
         numbers=numbers,
-        methods=_module_methods(measured, options, found),
+        methods=group_module_methods(measured, options, found),
     )

@@ -81,6 +81,7 @@ _FAMILIES = (
         "attention.disorders",
         "attention.maps",
         "attention.own_groups",
+        "attention.region",
         "attention.tested",
         "centiles",
         "connectivity",

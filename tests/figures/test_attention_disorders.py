@@ -9,13 +9,14 @@ from biobgt.figures.attention import tested
 from biobgt.figures.attention.disorders import (
     attention_minus_controls,
     block_rates,
+    block_words,
     compared_controls,
     groups_in_a_row,
     pairs_beside,
     reach,
-    region_attention,
 )
 from biobgt.figures.attention.maps import AttentionOptions
+from biobgt.figures.attention.region import region_attention, region_attention_by_group
 from biobgt.figures.screen import linked
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
@@ -100,3 +101,34 @@ def test_a_region_looks_as_its_row_says_and_differs_as_the_rows_do():
     np.testing.assert_allclose(minus.marks[0].values, difference, atol=1e-12)
     assert "462 NC (ABIDE), 437 ASD" in minus.caption
     assert not minus.simulated
+
+
+@pytest.mark.parametrize("compared", ["groups", "differences"])
+def test_a_region_looks_in_every_group_as_its_rows_say_on_one_scale(compared):
+    measured, takes = Measured(FIVE.cohort), region_attention_by_group.takes
+    drawn = region_attention_by_group(measured, takes(region=FIVE.atlas.regions[ROW], compared=compared))
+    pairs = pairs_beside(FIVE)
+    rows = [mean_map(FIVE, group)[ROW] for group in groups_in_a_row(FIVE)]
+    if compared == "differences":
+        rows = [(mean_map(FIVE, second) - mean_map(FIVE, first))[ROW] for first, second in pairs]
+    assert len(drawn.marks) == len(rows) == 5
+    for brain, row in zip(drawn.marks, rows, strict=True):
+        np.testing.assert_allclose(brain.values, row, atol=1e-12)
+        np.testing.assert_array_equal(brain.ids, np.arange(FIVE.atlas.n_regions))
+    assert len({(brain.limits, brain.size_limits) for brain in drawn.marks}) == 1
+    if compared == "differences":
+        limit = attention_minus_controls(measured, AttentionOptions()).marks[0].shades.high
+        assert drawn.marks[0].limits == pytest.approx((-limit, limit)), "as wide as that of the maps"
+        assert [panel.title.split("\n")[0] for panel in drawn.panels] == [second for _, second in pairs]
+    table = drawn.numbers()
+    np.testing.assert_allclose(table[table.columns[-1]], rows[-1])
+
+
+def test_a_block_of_functional_modules_says_what_was_tested_and_another_that_nothing_was():
+    labels = FIVE.atlas.labelling(next(iter(FIVE.atlas.labels)))
+    looking, looked_at = ([i for i, label in enumerate(labels) if label == name] for name in ("default", "occipital"))
+    said = block_words(FIVE, looking, looked_at[::-1])
+    row = tested.tested_blocks(FIVE, ASD).blocks.set_index(["module", "other_module"]).loc["default", "occipital"]
+    assert f"ASD − NC (ABIDE) d = {row['d']:.2f}, q = {row['q']:.2g}".replace("-", "−") in said.replace("-", "−")
+    assert said.count("q = ") == sum(tested.tested_blocks(FIVE, pair) is not None for pair in pairs_beside(FIVE))
+    assert "cannot be" in block_words(FIVE, looking[1:], looked_at)

@@ -8,7 +8,14 @@ import pytest
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
 from biobgt.data.simulate import demo_cohort
-from biobgt.figures.attention.own_groups import _own_maps, own_attention, own_attention_difference, own_tests
+from biobgt.figures.attention.own_groups import (
+    own_attention,
+    own_attention_difference,
+    own_block_words,
+    own_maps,
+    own_tests,
+)
+from biobgt.figures.attention.region import own_region_attention
 from biobgt.figures.screen import linked
 from biobgt.model.pretrained import installed_model
 from biobgt.results.measured import Measured
@@ -62,9 +69,39 @@ def test_the_difference_is_mean_minus_mean_and_its_blocks_are_tested_over_the_sa
     labels = MODEL.atlas.labelling(next(iter(MODEL.atlas.labels)))
     inside = [[label == row[side] for label in labels] for side in ("module", "other_module")]
     pairs = np.outer(*inside) & ~np.eye(len(labels), dtype=bool)
-    means = _own_maps(measured, MODEL, GROUPS)
+    means = own_maps(measured, MODEL, GROUPS)
     assert row["difference_unadjusted"] == pytest.approx((means["AD"] - means["NC"])[pairs].mean(), abs=1e-3)
     assert len(last.frames) == len(tests.marked) > 0, "half of uniform attention was added"
+
+
+@pytest.mark.parametrize("compared", ["groups", "differences"])
+def test_one_region_of_own_groups_stands_behind_the_models(measured, compared) -> None:
+    region = measured.atlas.regions[ROW]
+    takes = own_region_attention.takes
+    given = {"model": MODEL.name, "first": GROUPS[0], "second": GROUPS[1], "region": region, "compared": compared}
+    drawn = own_region_attention(measured, takes(**given))
+    first, second = (mean_by_hand(measured, group, (ROW, COLUMN)) for group in GROUPS)
+    value = drawn.marks[-1].values[COLUMN]
+    assert value == pytest.approx(second if compared == "groups" else second - first)
+    assert [panel.title for panel in drawn.panels][-1] == ("own AD" if compared == "groups" else "own AD\n− own NC")
+    assert len({brain.limits for brain in drawn.marks}) == 1
+    assert f"{N} NC and {N} AD" in drawn.caption
+
+
+def test_a_block_of_own_groups_is_tested_over_the_same_people(measured) -> None:
+    rows, columns = (1, 2, 3), (3, 60)
+    said = own_block_words(measured, MODEL, GROUPS, rows, columns)
+    means = []
+    for one in measured.cohort:
+        if one.group in GROUPS:
+            found = measured.of(one.id).attention_map(MODEL).astype(float)
+            means.append((one.group, np.mean([found[i, j] for i in rows for j in columns if i != j])))
+    first, second = (np.array([mean for group, mean in means if group == own]) for own in GROUPS)
+    d = (second.mean() - first.mean()) / np.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 2)
+    assert f"own AD − own NC: d = {d:.2f}" in said
+    assert f"{N} NC, {N} AD; this block alone" in said
+    assert "adjusted for no covariate" in said
+    assert "at least 10" in said, "why overall connectivity was left out"
 
 
 def test_recordings_of_a_person_count_once(measured) -> None:
@@ -78,7 +115,7 @@ def test_recordings_of_a_person_count_once(measured) -> None:
         found.store.put(found.of(new).key(Measured.attention_map, MODEL), known)
     each = [float(measured.of(one.id).attention_map(MODEL)[ROW, COLUMN]) for one in (first, second, *others)]
     by_person = np.mean([np.mean(each[:2]), *each[2:]])
-    assert _own_maps(found, MODEL, GROUPS)["NC"][ROW, COLUMN] == pytest.approx(by_person)
+    assert own_maps(found, MODEL, GROUPS)["NC"][ROW, COLUMN] == pytest.approx(by_person)
 
 
 def test_cells_of_own_groups_come_behind_the_models(measured) -> None:
@@ -89,4 +126,4 @@ def test_cells_of_own_groups_come_behind_the_models(measured) -> None:
 
 def test_a_model_of_another_atlas_is_refused(measured) -> None:
     with pytest.raises(InputError, match="trained on"):
-        _own_maps(measured, installed_model("abide-cc200"), GROUPS)
+        own_maps(measured, installed_model("abide-cc200"), GROUPS)

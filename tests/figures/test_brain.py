@@ -477,6 +477,33 @@ def test_glass_brain_draws_connections():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["connections"]
 
 
+@pytest.mark.parametrize(("side", "seen"), [("above", [0, 1, 2, 3]), ("left", [0, 2]), ("right", [1, 3])])
+def test_several_brains_are_flat_on_the_screen_and_know_their_regions(side, seen):
+    panels = {"one": VALUES, "two": np.array([4.0, 2.0, 1.0, 8.0])}
+    drawing = brains_on_one_scale(panels, PLACES, REGIONS, quantity="z")
+    turned = [replace(mark, side=side, size_limits=(1.0, 8.0)) for mark in drawing.marks]
+    drawing = replace(drawing, columns=2, panels=[replace(drawing.panels[i], marks=[turned[i]]) for i in (0, 1)])
+    figure = on_screen(drawing)
+    assert {trace.type for trace in figure.data} == {"scatter"}
+    first = [trace for trace in figure.data if trace.customdata is not None and trace.xaxis == "x"]
+    assert sorted(np.concatenate([trace.customdata for trace in first]).tolist()) == seen
+    (nodes,) = (one for one in figure.data if one.customdata is not None and one.xaxis == "x2")
+    x, y, z = PLACES[seen].T
+    across, up = {"above": (x, y), "left": (-y, z), "right": (y, z)}[side]
+    np.testing.assert_allclose([nodes.x, nodes.y], [across, up])
+    np.testing.assert_array_equal(nodes.marker.color, panels["two"][seen])
+    areas = np.array(nodes.marker.size) ** 2
+    share = (areas - 2.5**2) / (10**2 - 2.5**2)
+    np.testing.assert_allclose(share, (panels["two"][seen] - 1) / 7, atol=1e-6)
+    assert nodes.text[-1] == REGIONS[seen[-1]]
+    outlines = [trace for trace in figure.data if trace.fill == "toself" and trace.xaxis == "x2"]
+    assert len(outlines) == (2 if side == "above" else 1)
+    reach = np.ptp(np.concatenate([outline.x for outline in outlines]))
+    low, high = figure.layout.xaxis2.range
+    assert reach < high - low < 1.5 * reach
+    assert figure.layout.yaxis2.scaleanchor == "x2"
+
+
 @pytest.mark.parametrize("width", [85, 174])
 def test_five_brains_share_a_scale_and_have_a_caption_each(width):
     names = ("DC: degree centrality", "BC", "CC", "EC", "NE")

@@ -94,6 +94,7 @@ def test_carpet_is_standardised_by_region_and_a_silent_one_is_flat() -> None:
     figure, _ = drawn_by_both(carpet_of(series, tr=2.0))
     np.testing.assert_allclose(figure.data[0].z, [[-1, 1], [-1, 1], [0, 0]])
     np.testing.assert_allclose(figure.data[0].x, [0, 2])
+    assert [colour for _, colour in figure.layout.coloraxis.colorscale] == ["#000000", "#FFFFFF"], "as the caption says"
     assert figure.layout.xaxis.title.text == "Time (s)"
     volumes, _ = drawn_by_both(carpet_of(series))
     np.testing.assert_allclose(volumes.data[0].x, [1, 2])

@@ -9,7 +9,7 @@ from drawn_figures import drawn_by_both
 from biobgt.base.errors import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import drawing as draw
-from biobgt.figures.group_maps import connectivity_difference, group_means
+from biobgt.figures.group_maps import connectivity_difference, group_mean_brains, group_means, group_module_brains
 from biobgt.figures.screen import linked
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.connections import connection_effects
@@ -92,3 +92,28 @@ def test_one_person_or_one_group_is_a_sentence(measured, figure):
         figure(alone, figure.takes(**BETWEEN))
     with pytest.raises(InputError, match="itself"):
         figure(measured, figure.takes(first="NC", second="NC"))
+
+
+def test_means_of_groups_are_brains_on_one_scale(measured):
+    drawing = group_mean_brains(
+        measured, group_mean_brains.takes(**BETWEEN, measure="node_efficiency", permutations=19, side="left")
+    )
+    for brain, group in zip(drawing.marks, ("NC", "AD"), strict=True):
+        members = [one.id for one in measured.cohort if one.group == group]
+        values = [measured.of(one).hub_values(ComparisonOptions(), "node_efficiency") for one in members]
+        np.testing.assert_allclose(brain.values, np.mean(values, axis=0))
+        assert brain.side == "left"
+    first, second = drawing.marks
+    both = np.concatenate([first.values, second.values])
+    assert first.limits == second.limits == first.size_limits == (both.min(), both.max())
+    assert [panel.title for panel in drawing.panels] == ["NC (n = 5)", "AD (n = 5)"]
+
+
+def test_modules_of_groups_are_brains_in_matched_colours(measured):
+    takes = group_module_brains.takes
+    drawing, found = group_module_brains(measured, takes(**BETWEEN)), measured.module_difference(takes(), ("NC", "AD"))
+    for brain, modules in zip(drawing.marks, (found.first, found.second), strict=True):
+        of = [brain.group_colours.get(name) for name in brain.groups]
+        assert len(set(zip(of, modules.tolist(), strict=True))) == len(set(modules.tolist()))
+    assert drawing.line.startswith(f"{len(found.changed)} of ")
+    assert drawing.numbers()["AD"].tolist() == found.second.tolist()

@@ -41,6 +41,13 @@ COHORTS = {
 FEWEST = {"structural": 14, "one person": 20}
 
 
+def names_of_places(mark, panel) -> set[str]:
+    """What a mark's points are called, by whatever says it."""
+    own = [getattr(mark, name, ()) for name in ("texts", "names", "regions", "labels")]
+    called = [*panel.x.names, *panel.y.names, *(one for each in own if not callable(each) for one in each)]
+    return {str(name).split("\n")[0] for name in called}
+
+
 def drawn(measured: Measured, model: str):
     """Every figure that can be drawn, by its key; what cannot says why in a sentence."""
     for figure in (one for one in all_figures().values() if not one.of_study):  # these have tests of their own
@@ -62,7 +69,14 @@ def test_a_caption_on_the_screen_is_one_line_of_few_words(name, monkeypatch):
         monkeypatch.setattr(f"biobgt.{module}.SHUFFLES", 2)
     cohort = COHORTS[name]()
     model = fitting_model(cohort, installed_models()) or "abide-cc200"
-    lines = {key: drawing.line for key, drawing in drawn(Measured(cohort).of(cohort.ids[0]), model)}
+    lines, regions = {}, {name for name in cohort.atlas.regions if not name.isdigit()}
+    for key, drawing in drawn(Measured(cohort).of(cohort.ids[0]), model):
+        lines[key] = drawing.line
+        for panel in drawing.panels:
+            without = [mark for mark in panel.marks if mark.ids is None]
+            assert not any(regions & names_of_places(mark, panel) for mark in without), (
+                f"{key}: which regions are they?"
+            )
     assert len(lines) >= FEWEST.get(name, sum(not one.of_study for one in all_figures().values()) - 3)
     for key, line in lines.items():
         assert 3 <= len(line.split()) <= MOST_WORDS, f"{key}: {line}"

@@ -221,10 +221,16 @@ def test_every_triangle_of_a_painted_cortex_knows_its_region_and_is_sent_without
         assert "text" not in trace
         assert len(regions) == len(trace["i"])
         if trace["name"] == "regions":
-            np.testing.assert_array_equal(trace["intensity"], ranks[regions].astype(np.float32))
+            np.testing.assert_array_equal(np.asarray(trace["regional"])[regions], ranks[regions].astype(np.float32))
             view = 0 if trace["scene"] == "scene" else int(trace["scene"][5:]) - 1
             sides = {atlas.regions[region][:2] for region in set(regions.tolist())}
             assert sides == {"LH" if views[view] == "left" else "RH"}
         else:
             assert set(regions.tolist()) == {-1}
     assert drawing.line.endswith("the colour is the rank.")
+    options = hub_brain.takes(brain="inflated")
+    tile = linked.tile_contents(hub_brain(measured, options))
+    gammas = (GAMMAS[0], 3.0)
+    for gamma, changes in zip(gammas, linked.steps_of(hub_brain, measured, options, "gamma", gammas), strict=True):
+        assert changed(tile, changes) == linked.tile_contents(hub_brain(measured, replace(options, gamma=gamma)))
+        assert {path[-1] for path, _ in changes} == {"regional", "caption", "full"}, "the cortex is not sent again"

@@ -1,23 +1,20 @@
-"""Every disorder of a model beside its own controls, in one row: differences on one scale, and one region in the brain.
+"""Every disorder of a model beside its own controls, in one row: differences on one scale.
 
 Controls of one cohort minus controls of another are the yardstick: nobody among them has a diagnosis, so that what
 differs there is the scanner, the preprocessing, the age or the motion of the cohorts.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biobgt.base.kept import kept
-from biobgt.base.options import option
 from biobgt.base.wording import listed, percent, signed
 from biobgt.data.cohort import kind_of_group
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
 from biobgt.figures.attention.maps import (
-    QUANTITY,
     SQUARE_MAPS,
     AttentionOptions,
     AttentionPartOptions,
@@ -27,20 +24,18 @@ from biobgt.figures.attention.maps import (
     maps_table,
 )
 from biobgt.figures.attention.tested import marked_frames, tested_blocks
-from biobgt.figures.brain import Brain, in_brain
-from biobgt.figures.regions import RegionOrder, region_number, region_option
+from biobgt.figures.regions import RegionOrder
 from biobgt.figures.register import model_figure
 from biobgt.model.attention import BlockTests, functional_labels
-from biobgt.model.pretrained import InstalledModel, installed_model
+from biobgt.model.pretrained import InstalledModel
 
 if TYPE_CHECKING:
-    from biobgt.data.cohort import Cohort
     from biobgt.results.measured import Measured
 
 _IN_ORDER = ("NC", "ADHD", "ASD", "MCI", "AD")  # the paper's; other groups come behind them
-_REACHED = 0.99  # share of the pairs of regions within the reach of a map
+REACHED = 0.99  # share of the pairs of regions within the reach of a map
 _ON_PAPER = 3  # maps in a row
-_MINUS = " − "
+MINUS = " − "
 
 Pair = tuple[str, str]  # what is subtracted, and from what
 
@@ -82,7 +77,7 @@ def _place(group: str) -> int:
 
 def reach(difference: Matrix) -> float:
     """Within which so many of the pairs of different regions are that colours need not reach beyond."""
-    return float(np.quantile(np.abs(difference[~np.eye(len(difference), dtype=bool)]), _REACHED))
+    return float(np.quantile(np.abs(difference[~np.eye(len(difference), dtype=bool)]), REACHED))
 
 
 @model_figure(
@@ -137,7 +132,7 @@ def model_differences(model: InstalledModel, options: AttentionPartOptions) -> d
 def difference_name(pair: Pair) -> str:
     """What a difference is called: what is subtracted comes last."""
     first, second = pair
-    return f"{second}{_MINUS}{first}"
+    return f"{second}{MINUS}{first}"
 
 
 def named(differences: Mapping[Pair, Matrix]) -> dict[str, Matrix]:
@@ -170,7 +165,7 @@ def difference_maps(
             regions,
             order,
             shades,
-            title=f"{second}\n{_MINUS.lstrip()}{first}: ±{reach(matrix):.2f}",
+            title=f"{second}\n{MINUS.lstrip()}{first}: ±{reach(matrix):.2f}",
             hover=hover,
             frames=frames[first, second],
         )
@@ -215,7 +210,7 @@ def rates_of(model: InstalledModel, tests: BlockTests | None) -> Matrix:
 def difference_words(differences: Mapping[Pair, Matrix], yardstick: Pair | None) -> str:
     """How far each difference reaches, and what may be said of it beside controls minus controls."""
     reached = listed([f"±{reach(matrix):.2f} ({name})" for name, matrix in named(differences).items()])
-    said = f"Above each map stands within which {percent(_REACHED)} of its pairs of regions are: {reached}; "
+    said = f"Above each map stands within which {percent(REACHED)} of its pairs of regions are: {reached}; "
     said += "all maps have one colour scale, which runs as far as the widest."
     if yardstick is None:
         return said
@@ -231,88 +226,30 @@ def _line(differences: Mapping[Pair, Matrix], yardstick: Pair | None) -> str:
     reached = {pair: f"±{reach(matrix):.2f}" for pair, matrix in differences.items()}
     disorders = ", ".join(f"{kind_of_group(pair[1])} {one}" for pair, one in reached.items() if pair != yardstick)
     beside = f"; controls minus controls {reached[yardstick]}" if yardstick else ""
-    return f"Minus their own controls, {percent(_REACHED)} of pairs are within: {disorders}{beside}"
+    return f"Minus their own controls, {percent(REACHED)} of pairs are within: {disorders}{beside}"
 
 
-# One region: where it looks, group by group.
+def block_words(model: InstalledModel, rows: Sequence[int], columns: Sequence[int]) -> str:
+    """What was tested of a block of a model's maps: that of two functional modules, pair by pair of groups.
 
-
-def _shown_of(cohort: "Cohort") -> tuple[str, ...]:
-    """Groups, and disorders minus their controls, of the model whose cohort this is."""
-    model = installed_model(cohort.name)
-    return (*groups_in_a_row(model), *map(difference_name, pairs_beside(model)))
-
-
-@dataclass(frozen=True)
-class _RegionAttentionOptions(AttentionPartOptions):
-    """Which region looks, and in whom."""
-
-    region: str = region_option(help="The region that looks; without one, the first of the atlas.")
-    shown: str = option(
-        "",
-        title="Shown in the brain",
-        help="A group, or a disorder minus its own controls.",
-        choices_of=_shown_of,
-        of_model=True,
-        link="attention_of",
-    )
-
-
-@model_figure("region_attention", "Where a region looks, in the brain", takes=_RegionAttentionOptions)
-def region_attention(measured: "Measured", options: _RegionAttentionOptions) -> draw.Drawing:
-    """Attention that one region pays to all others in a group, or how far that differs from the group's controls."""
-    model = which_model.model_of(measured, "region_attention")
-    shown = options.shown or groups_in_a_row(model)[0]
-    differences = {difference_name(pair): pair for pair in pairs_beside(model)}
-    groups = differences.get(shown) or (which_model.known_group(model, shown),)
-    looked = _looking(measured, model, groups, options.part(AttentionPartOptions))
-    region = region_number(model.atlas, options.region) or 0
-    values = looked.matrix[region]
-    others = np.delete(np.abs(values), region)  # a region looks at itself most of all, and would make all others small
-    quantity = "difference (× uniform)" if shown in differences else QUANTITY
-    sizes = np.minimum(np.abs(values), others.max())
-    brain = Brain.of(model.atlas, "nodes", values=values, sizes=sizes, limits=looked.limits, quantity=quantity)
-    name = model.atlas.regions[region]
-    strongest = [int(i) for i in np.argsort(-np.abs(values), kind="stable") if i != region][:3]
-    most = ", ".join(f"{model.atlas.regions[i]} {signed(values[i], 2)}" for i in strongest)
-    n = ", ".join(f"{model.groups.n[group]:,} {group}" for group in groups)
-
-    def caption(where: str) -> str:
-        return (
-            f"{which_model.model_opening(model, groups)}: attention that {name} pays to every other region, {shown} "
-            f"({n}), {options.words}, on {where}; colour and size are multiples of uniform attention. No pair of "
-            f"regions was tested; largest: {most}.{brain.left_out}"
-        )
-
-    drawn = in_brain(
-        brain,
-        caption,
-        title=f"Attention of {name}, {shown}, {model.name}",
-        simulated=model.simulates(groups),
-        numbers=draw.table({"region": brain.regions, **brain.places, "attention": values}),
-        methods=(*which_model.model_methods(model), "Regions were drawn with nilearn [@abraham2014]."),
-    )
-    return replace(drawn, line=f"{name} looks at: {most} ({shown}; {n})")
-
-
-@dataclass(frozen=True, eq=False)
-class _Looking:
-    """Where regions look in a group, or a difference of that; and one scale for all groups, or for all differences."""
-
-    matrix: Matrix
-    limits: tuple[float, float]
-
-
-@kept(
-    most=64, subject=False, graph=False, by=lambda measured, model, groups, part: (model.identity, tuple(groups), part)
-)
-def _looking(
-    measured: "Measured", model: InstalledModel, groups: Sequence[str], part: AttentionPartOptions
-) -> _Looking:
-    maps = group_maps(model, part)
-    if len(groups) > 1:
-        most = max(map(reach, model_differences(model, part).values())) or 1.0
-        return _Looking(maps[groups[1]] - maps[groups[0]], (-most, most))
-    off = np.concatenate([matrix[~np.eye(len(matrix), dtype=bool)] for matrix in maps.values()])
-    low, high = (float(end) for end in np.quantile(off, [1 - _REACHED, _REACHED]))
-    return _Looking(maps[groups[0]], (low, high))
+    Parameters
+    ----------
+    model : InstalledModel
+    rows, columns : sequence of int
+        Regions, counted from 0.
+    """
+    labels = np.array(functional_labels(model.atlas, next(iter(model.atlas.labels))), dtype=object)
+    sides = [
+        next((name for name in set(labels) if set(np.flatnonzero(labels == name)) == set(side)), None)
+        for side in (rows, columns)
+    ]
+    said = []
+    for pair in pairs_beside(model):
+        if None in sides or (tests := tested_blocks(model, pair)) is None:
+            continue
+        own = tests.blocks[(tests.blocks["module"] == sides[0]) & (tests.blocks["other_module"] == sides[1])]
+        found = zip(own["d"].tolist(), own["q"].tolist(), strict=True)
+        said += [f"{difference_name(pair)} d = {signed(d, 2)}, q = {q:.2g}" for d, q in found]
+    if not said:
+        return "Blocks of functional modules were tested when the model was made; others cannot be, without its people."
+    return f"Tested among all blocks: {'; '.join(said)}."

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from biobgt.base.errors import InputError
 from biobgt.base.kept import kept
-from biobgt.base.wording import adjusted_for, counted
+from biobgt.base.wording import adjusted_for, counted, signed
 from biobgt.data.cohort import average_by_person
+from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.figures import drawing as draw
 from biobgt.figures import which_model
 from biobgt.figures.attention.disorders import (
@@ -38,7 +40,9 @@ from biobgt.figures.attention.maps import (
 )
 from biobgt.figures.attention.tested import marked_frames, tested_blocks
 from biobgt.figures.register import figure
-from biobgt.groups.compare import TwoGroups, check_groups
+from biobgt.groups.compare import TwoGroups, check_groups, compare_groups
+from biobgt.groups.connections import block_mean
+from biobgt.inference.covariates import covariates_of, overall_connectivity
 from biobgt.model.attention import BlockTests, block_tests
 from biobgt.model.pretrained import InstalledModel
 
@@ -58,7 +62,7 @@ def own_name(group: str) -> str:
     return f"own {group}"
 
 
-def _own_maps(measured: "Measured", model: InstalledModel, groups: Pair) -> dict[str, Matrix]:
+def own_maps(measured: "Measured", model: InstalledModel, groups: Pair) -> dict[str, Matrix]:
     """Mean attention of groups of a cohort over people, in multiples of uniform attention.
 
     Parameters
@@ -113,6 +117,64 @@ def own_tests(measured: "Measured", model: InstalledModel, groups: Pair) -> Bloc
     return found
 
 
+@kept(
+    "Comparing a block…",
+    most=64,
+    subject=False,
+    graph=False,
+    by=lambda measured, model, groups, rows, columns: (
+        (
+            model.identity,
+            groups,
+            rows,
+            columns,
+            tuple((one.id, one.group, repr(one.phenotypes)) for one in measured.cohort),
+        )
+    ),
+)
+def own_block_words(
+    measured: "Measured", model: InstalledModel, groups: Pair, rows: tuple[int, ...], columns: tuple[int, ...]
+) -> str:
+    """Say how two groups of a cohort differ in mean attention of a block: the effect and the test, in a sentence.
+
+    Parameters
+    ----------
+    measured : Measured
+    model : InstalledModel
+    groups : (str, str)
+    rows, columns : tuple of int
+        Regions that look, and that are looked at, counted from 0.
+    """
+    cohort = measured.cohort.select(lambda one: one.group in groups)
+    means = [block_mean(measured.of(one).attention_map(model).astype(np.float64), rows, columns) for one in cohort.ids]
+    strength = pd.DataFrame({OVERALL_CONNECTIVITY: overall_connectivity(cohort)})
+    refused = ""
+    for known in (strength.join(covariates_of(cohort.table()).table.reset_index(drop=True)), strength, None):
+        try:
+            found = compare_groups(
+                np.array(means)[:, None],
+                [one.group for one in cohort],
+                subjects=cohort.persons,
+                between=groups,
+                covariates=known,
+            )
+        except InputError as error:  # with fewer covariates it may be possible; what was adjusted for is said
+            refused = f" {error}"
+            continue
+        break
+    else:
+        return refused.strip()
+    tested, (first, second) = found.table.iloc[0], map(own_name, groups)
+    sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
+    if np.isnan(tested["p"]):
+        return f"{second} − {first}: the same in all, or not known of everybody."
+    return (
+        f"{second} − {first}: d = {signed(tested['d'], 2)} [{signed(tested['d_low'], 2)}, "
+        f"{signed(tested['d_high'], 2)}], p = {tested['p']:.2g} ({sizes}; this block alone, not "
+        f"corrected for its choice, {adjusted_for(found.covariates)}).{refused}"
+    )
+
+
 @figure(
     "own_attention",
     "My groups' attention beside the model's",
@@ -125,7 +187,7 @@ def own_attention(measured: "Measured", options: _OwnGroupsOptions) -> draw.Draw
     """Mean attention of two groups of the cohort in one row with the groups of a model, on one colour scale."""
     model = which_model.asked_model(options, "own_attention")
     own, order, regions = (
-        _own_maps(measured, model, options.groups),
+        own_maps(measured, model, options.groups),
         options.regions(measured, model),
         model.atlas.regions,
     )
@@ -163,7 +225,7 @@ def own_attention_difference(measured: "Measured", options: _OwnGroupsOptions) -
     """Two groups of the cohort subtracted, beside disorders minus controls of a model, on one colour scale."""
     model = which_model.asked_model(options, "own_attention_difference")
     first, second = options.groups
-    own = _own_maps(measured, model, options.groups)
+    own = own_maps(measured, model, options.groups)
     mine = (own_name(first), own_name(second))
     differences: Mapping[Pair, Matrix] = {**model_differences(model, _WHOLE), mine: own[second] - own[first]}
     order, tests = options.regions(measured, model), own_tests(measured, model, options.groups)

@@ -63,6 +63,8 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         frame["coloraxis"] = {**layout["coloraxis"], "colorbar": {**place, **ticks, "title": title}}
         margin["r"] += _BAR
         frame["showlegend"] = False
+    elif frame["showlegend"] and lines:
+        frame["legend"] |= {"y": 0, "yanchor": "top"}  # above stand the titles of panels
     elif frame["showlegend"]:
         margin["t"] += _ABOVE
     if any(panel.y.beside for panel in drawing.panels):
@@ -84,7 +86,7 @@ def _tile(drawing: draw.Drawing) -> Dictionary:
         if len(layout[name].get("categoryarray", ())) > _MOST_ROWS:
             frame[name].pop("dtick", None)  # names are left out rather than drawn over each other
     said = {"caption": drawing.line, "full": drawing.caption}
-    data = [{"part": CORTEX} if _is_cortex(trace) else _without_hover(trace) for trace in contents["data"]]
+    data = [{"part": CORTEX} if _is_cortex(one) else _by_region(_without_hover(one)) for one in contents["data"]]
     return {"figure": {"data": data, "layout": frame}, **said}
 
 
@@ -103,6 +105,16 @@ def _without_hover(trace: Dictionary) -> Dictionary:
     if trace["type"] not in ("scatter3d", "mesh3d") or "customdata" not in trace:
         return trace
     return {name: one for name, one in trace.items() if name not in ("text", "hovertemplate")} | {"hoverinfo": "none"}
+
+
+def _by_region(trace: Dictionary) -> Dictionary:
+    """A painted cortex with one value per region in place of one per triangle, which the browser makes of them."""
+    if trace["type"] != "mesh3d" or "coloraxis" not in trace:
+        return trace
+    regions, values = trace["customdata"], trace["intensity"]
+    regional = np.full(int(regions.max()) + 1, np.nan, dtype=values.dtype)
+    regional[regions] = values
+    return {name: one for name, one in trace.items() if name != "intensity"} | {"regional": regional}
 
 
 def _smaller_nodes(traces: list[Dictionary]) -> list[Dictionary]:

@@ -19,6 +19,7 @@ from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
 from biobgt.figures.regions import RegionOrder
 from biobgt.figures.screen.brain import brain_on_screen
+from biobgt.figures.screen.flat import flat_brain, with_flat_brains
 
 Dictionary = dict[str, Any]
 
@@ -106,11 +107,12 @@ def draw_on_screen(drawing: draw.Drawing) -> Dictionary:
         ``data`` and ``layout``, as plotly takes them. Arrays are arrays:
         :func:`biobgt.figures.screen.page.page_contents` makes bytes of them.
     """
+    brains = [mark for mark in drawing.marks if isinstance(mark, Brain)]
+    if len(brains) == 1:  # it takes the whole page
+        return brain_on_screen(brains[0], _frame(drawing))
+    drawing = with_flat_brains(drawing) if brains else drawing
     sheet = _Sheet(drawing)
     layout = _frame(drawing)
-    for mark in drawing.marks:
-        if isinstance(mark, Brain):  # it takes the whole page
-            return brain_on_screen(mark, layout)
     for number, panel in enumerate(drawing.panels):
         at = _Place(panel, number)
         layout |= {} if any(isinstance(mark, draw.Flow) for mark in panel.marks) else _axes(drawing, at)
@@ -475,6 +477,7 @@ def _heatmap(mark: draw.Heatmap, at: _Place, sheet: _Sheet) -> None:
     if mark.ids is not None:
         blocks = () if panel.y.order is None else panel.y.order.blocks
         about["meta"] = {"regions": np.asarray(mark.ids).tolist(), "blocks": [list(block) for block in blocks]}
+        about["meta"]["title"] = panel.title.replace("\n", " ")
     sheet.trace(replace(mark, ids=None), at, type="heatmap", coloraxis="coloraxis", **about)
     sheet.traces[-1].pop("showlegend")
     sheet.shapes.extend(_block_shapes(panel, at))
@@ -539,6 +542,11 @@ def _chords(mark: draw.Chords, at: _Place, sheet: _Sheet) -> None:
     round_one = {"visible": False, "fixedrange": True, "range": [-1.25, 1.25]}
     square = {"scaleanchor": f"x{at.suffix}", "scaleratio": 1}
     sheet.around.update({f"xaxis{at.suffix}": round_one, f"yaxis{at.suffix}": round_one | square})
+
+
+def _brain(mark: Brain, at: _Place, sheet: _Sheet) -> None:
+    named = {trace["legendgroup"] for trace in sheet.traces if trace.get("showlegend")}
+    sheet.traces.extend(flat_brain(mark, at.axes, named))
 
 
 _LONGEST_NAME = 21
@@ -656,4 +664,5 @@ _PENS: Mapping[type[draw.Mark], Callable[[Any, _Place, _Sheet], None]] = {
     draw.Surroundings: _surroundings,
     draw.Flow: _flow,
     draw.Chords: _chords,
+    Brain: _brain,
 }
