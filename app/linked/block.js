@@ -6,30 +6,46 @@ const STRONGEST = 30; // connections of a block that the brain draws
 const WIDTHS = [0.8, 3.5]; // px, of the weakest of these and of the strongest
 
 /**
- * @typedef {{rows: number[], columns: number[], mean: number, cells: number, words: string,
+ * @typedef {{rows: number[], columns: number[], words: string,
  *   pairs: [number, number, number][]}} Block regions, counted from 0; connections as two regions and a width
  */
 
 /**
- * The mean of a block over all its cells, regions with themselves and gaps left out, and its strongest connections.
- * @param {any} map of a tile's places
+ * The mean of a block in every map of a tile, and its strongest connections in the first.
+ * @param {any[]} maps of a tile's places
+ * @param {string[]} titles of several maps; by default what stands above each
  * @param {number[]} rows
  * @param {number[]} columns
  * @param {string} quantity
  * @returns {Block}
  */
-export function makeBlock(map, rows, columns, quantity) {
-  const values = map.trace.customdata ?? map.trace.z;
-  const cells = rows.flatMap((row) => columns
-    .filter((column) => column !== row)
-    .map((column) => /** @type {[number, number, number]} */ ([row, column, Number(values[map.at.get(row)][map.at.get(column)])]))
-    .filter(([, , value]) => Number.isFinite(value)));
-  const mean = cells.reduce((sum, [, , value]) => sum + value, 0) / cells.length;
+export function makeBlock(maps, titles, rows, columns, quantity) {
+  const [map] = maps;
+  const cells = maps.map((one) => cellsOf(one, rows, columns));
   const size = `${rows.length} × ${columns.length}`;
   const names = [nameOf(map, rows), nameOf(map, columns)];
   const which = names.every(Boolean) ? `${names.join(" × ")} (${size})` : size;
-  const said = cells.length ? `mean ${quantity} = ${mean.toPrecision(3).replace("-", "−")}` : "no pair of regions with data";
-  return { rows, columns, mean, cells: cells.length, words: `Block ${which}: ${said}.`, pairs: strongest(cells) };
+  const each = maps.map(({ trace }, i) => `${titles[i] ?? trace.meta.title} ${written(meanOf(cells[i]), 2)}`);
+  const means = maps.length > 1 ? `mean ${quantity}: ${each.join(", ")}` : `mean ${quantity} = ${written(meanOf(cells[0]))}`;
+  const said = cells[0].length ? means : "no pair of regions with data";
+  return { rows, columns, words: `Block ${which}: ${said}.`, pairs: strongest(cells[0]) };
+}
+
+/** The cells of a block, regions with themselves and gaps left out. @returns {[number, number, number][]} */
+function cellsOf(map, rows, columns) {
+  const values = map.trace.customdata ?? map.trace.z;
+  return rows.flatMap((row) => columns
+    .filter((column) => column !== row)
+    .map((column) => /** @type {[number, number, number]} */ ([row, column, Number(values[map.at.get(row)][map.at.get(column)])]))
+    .filter(([, , value]) => Number.isFinite(value)));
+}
+
+function meanOf(cells) {
+  return cells.reduce((sum, [, , value]) => sum + value, 0) / cells.length;
+}
+
+function written(value, digits = 3) {
+  return value.toPrecision(digits).replace("-", "−");
 }
 
 /** @param {[number, number, number][]} cells */
@@ -70,8 +86,9 @@ export function chooseBlocks(tile) {
   };
   let from = null; // the corner where the pointer went down
   plot.addEventListener("pointerdown", (event) => {
-    const map = tile.places?.square;
-    if (!map || event.button || event.shiftKey) return;
+    const [first, ...others] = tile.places?.squares ?? [];
+    if (!first || event.button || event.shiftKey) return;
+    const map = others.find((one) => tile.places.cellAt(one, ...at(event))) ?? first;
     const corner = tile.places.cellAt(map, ...at(event));
     from = corner && { corner, map, x: event.clientX, y: event.clientY };
     const named = corner ? null : tile.places.blockNamedAt(map, ...at(event));
@@ -93,7 +110,7 @@ export function chooseBlocks(tile) {
   }, { signal, capture: true });
   let last = null; // the corner that keys move, and the one that stays
   plot.addEventListener("keydown", (event) => {
-    const map = tile.places?.square;
+    const [map] = tile.places?.squares ?? [];
     const step = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] }[event.key];
     if (!map || !step || !event.shiftKey) return;
     event.preventDefault();
@@ -106,9 +123,9 @@ export function chooseBlocks(tile) {
   });
 }
 
-/** A list of the networks of a matrix, of which the rows of one alone can be shown; nothing for other figures. */
+/** A list of the networks of matrices, of which the rows of one alone can be shown; nothing for other figures. */
 export function rowsChooser(tile, figure) {
-  const blocks = squareOf(figure?.data ?? [])?.meta.blocks ?? [];
+  const blocks = squaresOf(figure?.data ?? [])[0]?.meta.blocks ?? [];
   if (blocks.length < 2) return [];
   const names = blocks.map(([name]) => name);
   const about = { choices: ["All rows", ...names], value: names.indexOf(tile.rows) + 1 };
@@ -117,18 +134,21 @@ export function rowsChooser(tile, figure) {
   return [list];
 }
 
-/** The layout of a matrix that shows the rows of one network; what is dragged on a matrix is a block. */
+/** The layout of matrices that show the rows of one network; what is dragged on a matrix is a block. */
 export function onlyRows(layout, data, name) {
-  const map = squareOf(data);
-  if (!map) return layout;
-  const [, start, end] = map.meta.blocks.find(([one]) => one === name) ?? [];
+  const maps = squaresOf(data);
+  if (!maps.length) return layout;
+  const [, start, end] = maps[0].meta.blocks.find(([one]) => one === name) ?? [];
   if (end === undefined) return { ...layout, dragmode: false };
-  const { scaleanchor, scaleratio, autorange, ...rows } = layout.yaxis;
-  return { ...layout, dragmode: false, yaxis: { ...rows, range: [end - 0.5, start - 0.5] } };
+  const narrow = maps.map(({ yaxis }) => {
+    const along = `yaxis${yaxis.slice(1)}`;
+    const { scaleanchor, scaleratio, autorange, ...rows } = layout[along];
+    return [along, { ...rows, range: [end - 0.5, start - 0.5] }];
+  });
+  return { ...layout, dragmode: false, ...Object.fromEntries(narrow) };
 }
 
-/** The trace of a matrix whose blocks are known. */
-function squareOf(data) {
-  const maps = data.filter(({ type, meta }) => type === "heatmap" && meta?.blocks);
-  return maps.length === 1 ? maps[0] : null;
+/** The traces of matrices whose blocks are known. */
+function squaresOf(data) {
+  return data.filter(({ type, meta }) => type === "heatmap" && meta?.blocks);
 }

@@ -3,12 +3,28 @@
 /** Lines and nodes are as fine as the display; plotly's own choice is four times as many points to be drawn. */
 export const FINENESS = { plotGlPixelRatio: Math.max(1, window.devicePixelRatio) };
 
-const TYPES = { f4: Float32Array, u2: Uint16Array };
+const TYPES = {
+  f4: Float32Array, f8: Float64Array, u1: Uint8Array, u2: Uint16Array, i1: Int8Array, i2: Int16Array, i4: Int32Array,
+};
+/** @type {WeakMap<any, any>} by what was sent, so that plotly knows what did not change */
+const read = new WeakMap();
 
-/** A part's trace, whose numbers are read once, and not whenever it is drawn. */
-export function traceOf(part) {
-  part.read ??= Object.fromEntries(Object.entries(part.trace).map(([name, one]) => [name, one?.bdata ? numbers(one) : one]));
-  return part.read;
+/** A trace whose numbers are read once, and not whenever it is drawn. */
+export function traceOf(trace) {
+  return Object.fromEntries(Object.entries(trace).map(([name, one]) => [name, one?.bdata ? numbersOf(one) : one]));
+}
+
+/** A painted cortex: each triangle has the value of its region. */
+export function painted({ regional, ...trace }) {
+  const values = numbersOf(regional);
+  const about = traceOf(trace);
+  return { ...about, intensity: Float32Array.from(about.customdata, (region) => values[region]) };
+}
+
+/** @param {{dtype: string, bdata: string}} sent */
+function numbersOf(sent) {
+  if (!read.has(sent)) read.set(sent, numbers(sent));
+  return read.get(sent);
 }
 
 function numbers({ dtype, bdata }) {

@@ -103,10 +103,9 @@ class PlacesOnAxes {
     return shapes;
   }
 
-  /** The one map of a tile, where its rows and columns are the same regions; else null. */
-  get square() {
-    const [map, ...others] = this.maps;
-    return map && !others.length && axis(this.plot._fullLayout, map.trace.xaxis).type === "category" ? map : null;
+  /** The maps of a tile whose rows and columns are the same regions. */
+  get squares() {
+    return this.maps.filter(({ trace }) => axis(this.plot._fullLayout, trace.xaxis).type === "category");
   }
 
   /**
@@ -222,8 +221,8 @@ class PlacesInBrain {
     });
   }
 
-  get square() {
-    return null;
+  get squares() {
+    return [];
   }
 
   /** Where a region is seen now: x and y in px, and how far away. */
@@ -249,8 +248,8 @@ class PlacesOnCortex {
     }
   }
 
-  get square() {
-    return null;
+  get squares() {
+    return [];
   }
 
   regionUnder() {
@@ -266,8 +265,10 @@ class PlacesOnCortex {
     return [this.plot._fullData[curveNumber]?.customdata?.[pointNumber] ?? -1, -1];
   }
 
-  shapesOf(region) {
-    return this.seen(region).map(([cx, cy]) => ({ kind: "circle", cx, cy, r: 7 }));
+  shapesOf(region, connections) {
+    const ends = connections?.ends[region] ?? [];
+    const lines = this.linesOf(ends.map((other, i) => [region, other, connections.widths[region][i]]));
+    return [...lines, ...this.seen(region).map(([cx, cy]) => ({ kind: "circle", cx, cy, r: 7 }))];
   }
 
   /** Where a region is first seen. */
@@ -280,8 +281,13 @@ class PlacesOnCortex {
     return views.map(({ scene, at }) => seenAt(this.plot, scene, at)).filter((here) => here);
   }
 
-  linesOf() {
-    return [];
+  /** Lines between pairs of regions, in every view that shows both. @param {[number, number, number][]} pairs */
+  linesOf(pairs) {
+    return pairs.flatMap(([first, second, width]) => (this.views.get(first) ?? []).flatMap(({ scene, at }) => {
+      const other = this.views.get(second)?.find((one) => one.scene === scene);
+      const [here, there] = [at, other?.at].map((place) => place && seenAt(this.plot, scene, place));
+      return here && there ? [{ kind: "line", x1: here[0], y1: here[1], x2: there[0], y2: there[1], "stroke-width": width }] : [];
+    }));
   }
 }
 

@@ -25,6 +25,8 @@ export class Screen {
     this.steps = new Map();
     this.hovered = NONE;
     this.column = NONE; // of the cell under the cursor, whose row is the region that is hovered
+    /** @type {Tile | null} */
+    this.under = null; // the tile under the cursor
     /** @type {number[]} the last one is what the line below is about */
     this.pinned = [];
     /** @type {import("./block.js").Block | null} the chosen block of the matrix in the tile of that name */
@@ -86,6 +88,7 @@ export class Screen {
         const { box } = this.tile(name);
         box.style.order = String(place);
         box.classList.toggle("linked-wide", data.wide.includes(name));
+        box.classList.toggle("linked-broad", data.broad.includes(name));
       });
       this.root.classList.toggle("linked-busy", data.heard < this.asked);
     } else if (data.figure || data.note) {
@@ -186,11 +189,11 @@ export class Screen {
   /**
    * @param {number} region counted from 0; -1 for none
    * @param {number} column the other region of a cell of a map
+   * @param {Tile | null} tile where the cursor is
    */
-  hover(region, column = NONE) {
-    if (region === this.hovered && column === this.column) return;
-    this.hovered = region;
-    this.column = column;
+  hover(region, column = NONE, tile = null) {
+    if (region === this.hovered && column === this.column && tile === this.under) return;
+    Object.assign(this, { hovered: region, column, under: tile });
     this.light();
   }
 
@@ -215,10 +218,11 @@ export class Screen {
 
   /** What is known here of a block of a tile's matrix; null where it has none. */
   blockOf(tile, rows, columns) {
-    const map = tile.places?.square;
-    if (!map) return null;
-    const quantity = tile.sent.figure.layout.coloraxis?.colorbar.title.text || "value";
-    return { tile, ...makeBlock(map, rows, columns, quantity) };
+    const maps = tile.places?.squares ?? [];
+    if (!maps.length) return null;
+    const [quantity] = (tile.sent.figure.layout.coloraxis?.colorbar.title.text || "value").split("<br>");
+    const names = this.parts.get("cells")?.beside[tile.name]?.names ?? [];
+    return { tile, ...makeBlock(maps, maps.length === names.length ? names : [], rows, columns, quantity) };
   }
 
   /**
@@ -249,8 +253,8 @@ export class Screen {
     const started = performance.now();
     for (const tile of this.tiles.values()) tile.light(this.lit, this.pinned, this.column);
     this.describe();
-    const { lit } = this;
-    if (lit !== NONE) this.steps.set("region", lit);
+    const of = (this.frame.cells ? this.pinned.at(-1) : undefined) ?? (this.inRow ? NONE : this.lit);
+    if (of !== NONE) this.steps.set("region", of);
     cancelAnimationFrame(this.next);
     this.next = requestAnimationFrame(() => this.takeSteps());
     this.litIn = performance.now() - started;
@@ -263,7 +267,7 @@ export class Screen {
     const cell = this.cellWords();
     const known = facts?.columns ?? [];
     const words = cell ?? (region === NONE
-      ? [this.frame.hint]
+      ? this.frame.cells && this.block ? [] : [this.frame.hint] // what is said of a block in many maps is long
       : [this.frame.regions[region], ...known.map(({ name, values }) => `${name} ${values[region]}`.trim())]);
     this.line.replaceChildren(...words.map((text, i) => element(i ? "span" : "strong", "", text)));
     if (this.frame.why && region !== NONE && this.hovered === NONE) this.line.append(this.why(this.frame.regions[region]));
@@ -286,12 +290,19 @@ export class Screen {
     return same ? `${words} ${tested.words}` : words;
   }
 
+  /** Whether the region under the cursor is a cell in the row of the one that tiles show: that one is pinned, or theirs. */
+  get inRow() {
+    const follows = [...this.parts.values()].some(({ of, by }) => by === "region" && of === this.under?.name);
+    return this.frame.cells && this.hovered !== NONE && this.column === NONE && (this.pinned.length > 0 || follows);
+  }
+
   /** What the cell under the cursor is in every map, where Python sent what stands beside it. */
   cellWords() {
     const cells = this.parts.get("cells");
-    if (this.column === NONE || !cells) return null;
+    const shown = this.pinned.at(-1) ?? this.steps.get("region") ?? 0;
+    const [row, column] = this.inRow ? [shown, this.hovered] : [this.hovered, this.column];
+    if (column === NONE || !cells) return null;
     const { regions } = this.frame;
-    const [row, column] = [this.hovered, this.column];
     const of = (name) => wordsOf(this.tiles.get(name)?.places?.maps ?? [], cells.beside[name], row, column);
     return [`${regions[row]} → ${regions[column]}`, ...Object.keys(cells.beside).flatMap(of)];
   }
@@ -372,7 +383,7 @@ export class Screen {
     const here = this.root.contains(document.activeElement);
     const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (event.key === "Escape") {
-      this.hovered = NONE;
+      Object.assign(this, { hovered: NONE, column: NONE });
       this.letGo();
     } else if (move && here) {
       event.preventDefault();

@@ -1,6 +1,6 @@
 /** A tile: one figure of the library, and the marks on it that light up with a region. */
 import { chooseBlocks, onlyRows, rowsChooser } from "./block.js";
-import { FINENESS, lighten, traceOf } from "./brain.js";
+import { FINENESS, lighten, painted, traceOf } from "./brain.js";
 import { chooser } from "./controls.js";
 import { button, element } from "./elements.js";
 import { placesOf } from "./places.js";
@@ -124,12 +124,14 @@ export class Tile {
     this.plot.setAttribute("aria-label", full);
     const told = this.screen.frame?.cells; // what a map says of a cell stands below all maps
     const data = figure.data.map((trace) => {
-      if (trace.part) return traceOf(this.screen.parts.get(trace.part));
+      if (trace.part) return traceOf(this.screen.parts.get(trace.part).trace);
+      if (trace.regional) return painted(trace);
+      if (trace.type === "mesh3d") return traceOf(trace);
       return told && trace.type === "heatmap" ? { ...trace, hovertemplate: undefined, hoverinfo: "none" } : trace;
     });
     const place = { width: this.plot.clientWidth, height: this.plot.clientHeight, autosize: false };
     const framed = { ...withTitlesInLines(figure.layout, place.height), ...place, ...this.screen.theme() };
-    const layout = onlyRows(framed, data, this.rows);
+    const layout = withLasso(onlyRows(framed, data, this.rows), data);
     await window.Plotly.react(this.plot, data, layout, { displayModeBar: false, responsive: false, ...FINENESS });
     this.resize(); // its place may have changed meanwhile
     if (!this.over.isConnected) this.plot.append(this.over);
@@ -152,13 +154,15 @@ export class Tile {
     const hover = (region, column) => {
       if (this.down) return; // plotly forgets what is under the pointer while a button is down
       this.found = region;
-      this.screen.hover(region, column);
+      this.screen.hover(region, column, this);
     };
     this.plot.on("plotly_hover", ({ points }) => hover(...this.places.pairAt(points[0])));
     this.plot.on("plotly_unhover", () => hover(-1));
     this.plot.on("plotly_selected", (event) => {
       const found = (event?.points ?? []).map((point) => this.places.regionAt(point)).filter((region) => region >= 0);
-      if (found.length) this.screen.collect(found);
+      if (!found.length) return;
+      this.screen.collect(found);
+      window.Plotly.update(this.plot, { selectedpoints: null }, { selections: [] }); // what is pinned is marked here
     });
     for (const name of ["plotly_relayouting", "plotly_relayout"])
       this.plot.on(name, () => this.light(this.screen.lit, this.screen.pinned));
@@ -176,7 +180,7 @@ export class Tile {
     };
     this.plot.addEventListener("pointermove", (event) => {
       if (!this.inBrain || this.places.picked || event.buttons) return;
-      this.screen.hover(this.places.regionUnder(...at(event)));
+      this.screen.hover(this.places.regionUnder(...at(event)), -1, this);
     });
     this.plot.addEventListener("pointerleave", () => { if (!this.down) this.screen.hover(-1); });
     this.plot.addEventListener("pointerdown", (event) => {
@@ -199,7 +203,7 @@ export class Tile {
 
   click({ person, region, shiftKey }) {
     if (person !== null) return this.screen.tell({ person });
-    if (this.screen.hovered !== region) this.screen.hover(region);
+    if (this.screen.hovered !== region) this.screen.hover(region, -1, this);
     return this.screen.pin(region, shiftKey);
   }
 
@@ -223,10 +227,10 @@ export class Tile {
     this.over.replaceChildren(...marks, ...(this.inBrain ? this.nameOf(lit) : []));
   }
 
-  /** A block as rectangles on a matrix, or its strongest connections in a brain. */
+  /** A block as rectangles on every matrix, or its strongest connections in a brain. */
   blockMarks({ rows, columns, pairs = [] }) {
-    const map = this.places.square;
-    const shapes = map ? this.places.rectanglesOf(map, rows, columns) : this.places.linesOf(pairs);
+    const { squares } = this.places;
+    const shapes = squares.length ? squares.flatMap((map) => this.places.rectanglesOf(map, rows, columns)) : this.places.linesOf(pairs);
     return shapes.map((shape) => drawn(shape, "linked-block"));
   }
 
@@ -252,6 +256,12 @@ export class Tile {
     name.textContent = this.screen.frame.regions[region];
     return [name];
   }
+}
+
+/** Regions that are points on axes are collected by drawing around them. */
+function withLasso(layout, data) {
+  const points = data.some(({ type, customdata }) => type === "scatter" && customdata);
+  return points && !layout.scene ? { dragmode: "lasso", ...layout } : layout;
 }
 
 /** Titles beside a low figure in two lines, so that none is cut. */

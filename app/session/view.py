@@ -180,10 +180,13 @@ class PageOptions(Options):
         "curves", *(key for key in COMPARED if key != NE), "sweep", "roles", title="Curves"
     )
     explore_people: str = _tile_option("region", "brain", title="People")
-    explore_difference_matrix: str = _tile_option("connectivity", "attention", title="Matrix", of="difference_")
+    explore_difference_brain: str = _tile_option("hubs", "means", "modules", title="Brain", of="difference_")
+    explore_difference_matrix: str = _tile_option(
+        "connectivity", "connectogram", "attention", title="Matrix", of="difference_"
+    )
     explore_difference_curves: str = _tile_option("means", "effects", title="Curves", of="difference_")
     explore_group_people: str = _tile_option("people", "heads", title="People", of="group_")
-    explore_group_brain: str = _tile_option("looks", "received", title="Brain", of="group_")
+    explore_group_brain: str = _tile_option("groups", "differences", "looks", "received", title="Brain", of="group_")
     study_tab: str = _tab(
         "study_tab",
         {

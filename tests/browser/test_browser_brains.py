@@ -220,3 +220,26 @@ def test_on_explore_a_region_painted_on_the_cortex_lights_up_and_is_kept(open_ap
     page.mouse.down()
     page.mouse.up()
     page.wait_for_function(f"String({SCREEN}.pinned) === '{region}'")
+    # The region with the most connections that can be seen: both ends face the eye in the same view.
+    n_seen = page.evaluate(
+        f"""() => {{
+        const {{views}} = {tile}.places, {{ends}} = {SCREEN}.part('connections');
+        const shows = (region, scene) => views.get(region)?.some(view => view.scene === scene);
+        const seen = (one, other) => views.get(one).filter(({{scene}}) => shows(other, scene));
+        const counts = ends.map((others, region) => others.reduce((n, other) => n + seen(region, other).length, 0));
+        const most = Math.max(...counts);
+        {SCREEN}.collect([counts.indexOf(most)]);
+        return most;
+    }}"""
+    )
+    page.mouse.move(640, 5)
+    assert n_seen > 0
+    expect(page.locator("[data-tile=explore_brain] line.linked-lit")).to_have_count(n_seen)
+    page.wait_for_function(f"{SCREEN}.parts.has('explore_brain_gamma')")
+    colours = f"String({tile}.plot._fullData.find(one => one.name === 'regions').intensity)"
+    before = page.evaluate(colours)
+    page.get_by_role("slider", name="γ").focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"before => {colours} !== before", arg=before)
+    expect(page.locator(".linked-stale, .linked-busy")).to_have_count(0)

@@ -258,6 +258,14 @@ def test_details_of_a_tile_open_on_its_tab(open_app: Open) -> None:
     page = open_screen(open_app, "explore?cohort=ad&explore_curves=roles")
     page.get_by_role("button", name="Details on the page Modules").click()
     page.wait_for_url(lambda url: "/modules" in url and "module_tab=roles" in url)
+    page = open_app("explore?cohort=ad&explore_mode=difference")
+    tile = page.locator("[data-tile=explore_difference_brain]")
+    expect(tile.locator(".main-svg").first).to_be_attached()
+    wait_until_idle(page)
+    tile.get_by_role("button", name="Details on the page Compare").click()
+    page.wait_for_url(
+        lambda url: "/compare" in url and "compared=hubs" in url and "compared_measure=fc_strength" in url
+    )
 
 
 def test_a_cell_is_told_of_every_group_without_the_server(open_app: Open) -> None:
@@ -296,3 +304,72 @@ def test_a_cell_is_told_of_every_group_without_the_server(open_app: Open) -> Non
     assert page.evaluate("window.told") == 0
     assert page.evaluate(f"{SCREEN}.tiles.get('explore_group_maps').plot.clientHeight") == size
     assert_accessible(page)
+
+
+# The region whose node in the first brain is farthest from any other.
+MOST_ALONE = f"""pinned => {{
+    const {{places}} = {SCREEN}.tiles.get('explore_group_brain');
+    const at = [...places.points.keys()].map(region => [region, places.shapesOf(region, null)[0]]);
+    const apart = ([, a]) => Math.min(...at.map(([, b]) => Math.hypot(b.cx - a.cx, b.cy - a.cy) || Infinity));
+    return at.filter(([region]) => region !== pinned).sort((one, other) => apart(other) - apart(one))[0][0];
+}}"""
+
+
+def test_a_pinned_region_stays_in_the_brain_of_every_group_while_others_are_pointed_at(open_app: Open) -> None:
+    page = open_app("explore?cohort=ad&explore_mode=group&model=five-groups-aal90")
+    page.wait_for_function("document.querySelector('.linked')?.screen?.parts.has('explore_group_brain_region')")
+    expect(page.locator("[data-tile=explore_group_brain] .main-svg").first).to_be_attached()
+    wait_until_idle(page)
+    brain = page.locator("[data-tile=explore_group_brain]")
+    point_at(page, "explore_group_brain", REGION)
+    expect(page.locator(".linked-line strong")).to_have_text(f"{name_of(page, 0)} → {name_of(page)}")
+    expect(lit(page, "explore_group_brain")).to_have_count(5)
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_url(lambda url: "region=" in url)
+    expect(brain.locator("> p").first).to_contain_text(f"Where {name_of(page)} looks")
+    wait_until_idle(page)
+    page.evaluate(COUNT_TOLD)
+    other = page.evaluate(MOST_ALONE, REGION)
+    point_at(page, "explore_group_brain", other)
+    expect(page.locator(".linked-line strong")).to_have_text(f"{name_of(page)} → {name_of(page, other)}")
+    model = installed_model("five-groups-aal90")
+    value = float(model.groups.attention["ASD"].mean(axis=(0, 1))[REGION, other]) * model.atlas.n_regions
+    expect(page.locator(".linked-line")).to_contain_text(f"ASD {value:.2f} (FC ")
+    expect(brain.locator("> p").first).to_contain_text(f"Where {name_of(page)} looks")
+    brain.get_by_label("What this tile shows").select_option("The region, minus own controls")
+    page.wait_for_url(lambda url: "explore_group_brain=differences" in url)
+    expect(brain.locator("> p").first).to_contain_text(f"Where {name_of(page)} looks more or less")
+    assert page.evaluate("window.told") == 1
+    assert_accessible(page)
+
+
+def test_regions_are_collected_by_drawing_around_them(open_app: Open) -> None:
+    page = open_screen(open_app, "explore?cohort=ad&explore_curves=node_efficiency")
+    tile = f"{SCREEN}.tiles.get('explore_curves')"
+    left, top, right, bottom = page.evaluate(
+        f"""() => {{
+        const {{plot}} = {tile}, {{x, y}} = plot.getBoundingClientRect(), {{xaxis, yaxis}} = plot._fullLayout;
+        const [across, down] = [x + xaxis._offset, y + yaxis._offset];
+        return [across + 2, down + 2, across + xaxis._length / 2, down + yaxis._length - 2];
+    }}"""
+    )
+    page.mouse.move(left, top)
+    page.mouse.down()
+    for corner in ((right, top), (right, bottom), (left, bottom), (left, top)):
+        page.mouse.move(*corner)
+    page.mouse.up()
+    page.wait_for_function(f"{SCREEN}.pinned.length > 1")
+    inside = page.evaluate(
+        f"""right => [...{tile}.places.points].filter(([region]) => {{
+        const [circle] = {tile}.places.shapesOf(region, null);
+        return circle.cx + {tile}.plot.getBoundingClientRect().x < right;
+    }}).map(([region]) => region)""",
+        right,
+    )
+    assert sorted(page.evaluate(f"{SCREEN}.pinned")) == sorted(inside)
+    assert 1 < len(inside) < 90
+    expect(
+        page.locator("[data-tile=explore_brain] circle.linked-pinned, [data-tile=explore_brain] circle.linked-lit")
+    ).to_have_count(len(inside))
+    assert page.evaluate(f"{tile}.plot._fullData.every(one => !one.selectedpoints)")

@@ -1,6 +1,7 @@
 """A block of the matrix on Explore, and the rows of one network, with the pointer and with keys, in a real browser."""
 
 import pytest
+from page_steps import wait_until_idle
 from playwright.sync_api import Page, expect
 from test_browser_explore import COUNT_TOLD, SCREEN, Open, click_at, lit, name_of, open_screen, point_at
 
@@ -83,7 +84,7 @@ def test_a_click_on_a_network_shows_its_rows_alone_until_it_is_clicked_again(ope
     chooser.select_option(network)
     page.wait_for_function(f"whole => String({rows}) !== String(whole)", arg=whole)
     low, high = sorted(page.evaluate(rows))
-    start, end = next(block[1:] for block in page.evaluate(f"{MATRIX}.places.square.blocks") if block[0] == network)
+    start, end = next(block[1:] for block in page.evaluate(f"{MATRIX}.places.squares[0].blocks") if block[0] == network)
     assert (low, high) == (start, end)
     page.locator("[data-tile=explore_matrix] .linked-plot").focus()
     page.keyboard.press("Escape")
@@ -97,3 +98,41 @@ def test_the_connectogram_lights_up_with_a_region_and_its_chords(open_app: Open)
     expect(page.locator(".linked-line strong")).to_have_text(name_of(page, pair[0]))
     expect(lit(page, "explore_matrix").and_(page.locator("polyline")).first).to_be_attached()
     expect(lit(page, "explore_brain").first).to_be_attached()
+
+
+def test_a_block_dragged_in_one_map_of_groups_is_told_of_all_of_them(open_app: Open) -> None:
+    page = open_app("explore?cohort=ad&explore_mode=group&model=five-groups-aal90")
+    page.wait_for_function("document.querySelector('.linked')?.screen?.parts.has('explore_group_brain_region')")
+    for tile in ("explore_group_maps", "explore_group_difference"):
+        expect(page.locator(f"[data-tile={tile}] .main-svg").first).to_be_attached()
+    wait_until_idle(page)
+    tile = f"{SCREEN}.tiles.get('explore_group_maps')"
+    corners, by_hand = page.evaluate(
+        f"""() => {{
+        const {{plot, places}} = {tile}, {{x, y}} = plot.getBoundingClientRect(), map = places.squares[2];
+        const [[, top, bottom], [, left, right]] = map.blocks;
+        const along = name => plot._fullLayout[`${{name[0]}}axis${{name.slice(1)}}`];
+        const [xa, ya] = [map.trace.xaxis, map.trace.yaxis].map(along);
+        const at = (row, column) => [x + xa._offset + xa.l2p(column), y + ya._offset + ya.l2p(row)];
+        let sum = 0, n = 0;
+        for (let i = top; i < bottom; i++) for (let j = left; j < right; j++) {{ sum += map.trace.z[i][j]; n++; }}
+        return [[at(top, left), at(bottom - 1, right - 1)], (sum / n).toPrecision(2)];
+    }}"""
+    )
+    page.mouse.move(*corners[0])
+    page.mouse.down()
+    for corner in (corners[0], corners[1]):
+        page.mouse.move(*corner)
+    page.mouse.up()
+    said = page.locator(".linked-verdict")
+    expect(said).to_contain_text("Block sensorimotor × default")
+    expect(said).to_contain_text(f"ASD {by_hand}, ")
+    for name in ("explore_group_maps", "explore_group_difference"):
+        expect(page.locator(f"[data-tile={name}] rect.linked-block")).to_have_count(5)
+    expect(said).to_contain_text("Tested among all blocks: ")
+    expect(said).to_contain_text("ASD − NC (ABIDE) d = ")
+    page.keyboard.press("Escape")
+    expect(page.locator(".linked-block")).to_have_count(0)
+    page.locator("[data-tile=explore_group_maps]").get_by_label("Rows shown").select_option("occipital")
+    shown = f"() => ['', 2, 3, 4, 5].map(n => {tile}.plot._fullLayout[`yaxis${{n}}`]._rl.map(Math.round).join())"
+    page.wait_for_function(f"new Set(({shown})()).size === 1 && !({shown})()[0].includes('90')")

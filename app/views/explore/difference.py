@@ -7,11 +7,17 @@ from typing import Any, ClassVar
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import FEWEST_COMPARED
 from biobgt.figures.attention.tested import attention_difference
-from biobgt.figures.group_maps import connectivity_difference, group_means
+from biobgt.figures.group_maps import (
+    connection_differences,
+    connectivity_difference,
+    group_mean_brains,
+    group_means,
+    group_module_brains,
+)
 from biobgt.figures.groups import group_difference_brain, group_differences
 from biobgt.figures.people import people
 from biobgt.figures.screen import linked
-from biobgt.groups.compare import HUBS, NETWORKS, ComparisonOptions, comparable_groups
+from biobgt.groups.compare import HUBS, MODULES, NETWORKS, ComparisonOptions, comparable_groups
 from linked.component import Send
 from views.explore.controls import Control
 from views.explore.screen import DIFFERENCE_TABS, PEOPLE, PEOPLE_TILE, Screen, Shown
@@ -23,10 +29,15 @@ class DifferenceScreen(Screen):
 
     tiles: ClassVar[Mapping[str, Mapping[str, Shown]]] = {
         "explore_difference_brain": {
-            "hubs": Shown("Difference in every region", group_difference_brain, asks=("effect",))
+            "hubs": Shown("Difference in every region", group_difference_brain, asks=("effect",), tabs=[HUBS]),
+            "means": Shown("Means, group by group", group_mean_brains, asks=("side",), tabs=[HUBS]),
+            "modules": Shown("Modules, group by group", group_module_brains, asks=("side",), tabs=[MODULES]),
         },
         "explore_difference_matrix": {
-            "connectivity": Shown("Connectivity", connectivity_difference, asks=("order",)),
+            "connectivity": Shown("Connectivity", connectivity_difference, {"of": NETWORKS}, ["order"], [NETWORKS]),
+            "connectogram": Shown(
+                "Connectogram", connection_differences, {"of": NETWORKS}, ["chosen", "connections"], [NETWORKS]
+            ),
             "attention": Shown(
                 "Attention, in the model's groups",
                 attention_difference,
@@ -35,8 +46,8 @@ class DifferenceScreen(Screen):
             ),
         },
         "explore_difference_curves": {
-            "means": Shown("Group means", group_means, asks=("order",)),
-            "effects": Shown("Clearest differences", group_differences),
+            "means": Shown("Group means", group_means, asks=("order",), tabs=[HUBS]),
+            "effects": Shown("Clearest differences", group_differences, tabs=[HUBS]),
         },
         PEOPLE: PEOPLE_TILE,
     }
@@ -52,9 +63,9 @@ class DifferenceScreen(Screen):
         """The options of a tile's figure: the hub measure is the one that people are shown in."""
         if shown.figure.of_model:
             return super().options(shown)
-        if shown.figure is connectivity_difference:
+        if shown.figure in (connectivity_difference, connection_differences, group_module_brains):
             self._check_groups()
-            return self.view.options(shown.figure.takes, of=NETWORKS)
+            return self.view.options(shown.figure.takes, **shown.fixed)
         self._check()
         fixed = {"of": HUBS, "measure": self.view.options(people.takes).measure}
         return self.view.options(shown.figure.takes, **fixed, **self.brain_kind(shown))

@@ -5,10 +5,13 @@ from typing import Any, ClassVar
 
 from biobgt.base.errors import InputError
 from biobgt.base.wording import counted
-from biobgt.figures.attention.disorders import attention_minus_controls, groups_in_a_row, region_attention
+from biobgt.figures.attention import disorders
+from biobgt.figures.attention.disorders import attention_minus_controls, groups_in_a_row
 from biobgt.figures.attention.maps import attention_in_brain, attention_maps
-from biobgt.figures.attention.own_groups import own_attention, own_attention_difference
+from biobgt.figures.attention.own_groups import own_attention, own_attention_difference, own_block_words
+from biobgt.figures.attention.region import own_region_attention, region_attention, region_attention_by_group
 from biobgt.figures.attention.tested import attention_contrast, attention_spread
+from biobgt.figures.register import Figure
 from biobgt.figures.screen import linked
 from biobgt.groups.compare import TwoGroups
 from biobgt.model.pretrained import InstalledModel, installed_models
@@ -20,7 +23,13 @@ from views.explore.screen import DIFFERENCE_TABS, Screen, Shown
 from views.shared.widgets import measure_all
 
 MAPS, DIFFERENCES, BRAIN = "explore_group_maps", "explore_group_difference", "explore_group_brain"
+_BY_GROUP = {"groups": "The region, group by group", "differences": "The region, minus own controls"}
 _MOST_BESIDE = 3  # groups whose maps have room beside their differences
+
+
+def _by_group(figure: Figure[Any]) -> dict[str, Shown]:
+    """The attention of one region in all groups, and in all differences."""
+    return {key: Shown(title, figure, {"compared": key}, ["side"], ["brain"]) for key, title in _BY_GROUP.items()}
 
 
 class GroupScreen(Screen):
@@ -32,6 +41,7 @@ class GroupScreen(Screen):
             "controls": Shown("Disorders minus their own controls", attention_minus_controls, tabs=DIFFERENCE_TABS)
         },
         BRAIN: {
+            **_by_group(region_attention_by_group),
             "looks": Shown("Where the region looks", region_attention, asks=("shown",), tabs=["brain"]),
             "received": Shown("Attention received", attention_in_brain, asks=("group",), tabs=["brain"]),
         },
@@ -65,17 +75,22 @@ class GroupScreen(Screen):
     def about(self) -> dict[str, Any]:
         """Which tiles need the whole width."""
         many = len(groups_in_a_row(self.model)) > _MOST_BESIDE
-        hint = "Point at a cell of a map: it is told of every group. Point at a region; click to keep it."
-        return {"wide": [MAPS, DIFFERENCES] if many else [], "hint": hint, "cells": True}
+        hint = "Point at a cell: it is told of every group. Click to keep a region; drag for the mean of a block."
+        wide = {"wide": [MAPS, DIFFERENCES], "broad": [BRAIN]} if many else {}
+        return {**wide, "hint": hint, "cells": True}
 
     def options(self, shown: Shown) -> Any:
         """The options of a tile's figure: all groups in one row, and the region that the browser starts with."""
         fixed = dict(shown.fixed)
         if shown.figure is attention_maps:
             fixed["groups"] = groups_in_a_row(self.model)
-        if shown.figure is region_attention:
+        if "region" in shown.figure.takes.declared():
             fixed["region"] = self.regions[0]
         return self.view.options(shown.figure.takes, **fixed)
+
+    def block_words(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> str:
+        """What was tested of a block when the model was made."""
+        return disorders.block_words(self.model, rows, columns)
 
     def cells(self) -> Any:
         """What stands beside the value of a cell in every map."""
@@ -87,7 +102,7 @@ class GroupScreen(Screen):
         cells = self.cells()
         send("cells", {"beside": {MAPS: cells["groups"], DIFFERENCES: cells["differences"]}, "steps": []})
         shown = self.shown[BRAIN]
-        if shown.figure is region_attention and BRAIN in self.drawn:
+        if "region" in shown.figure.takes.declared() and BRAIN in self.drawn:
             self.send_steps(send, BRAIN, self.options(shown), "region", self.regions)
 
 
@@ -102,6 +117,7 @@ class OwnGroupScreen(GroupScreen):
         **GroupScreen.tiles,
         MAPS: {"own": Shown("Attention of the model's groups and mine", own_attention)},
         DIFFERENCES: {"own": Shown("Disorders minus controls, and my groups", own_attention_difference)},
+        BRAIN: {**GroupScreen.tiles[BRAIN], **_by_group(own_region_attention)},
     }
 
     def own_controls(self) -> list[Control]:
@@ -116,7 +132,7 @@ class OwnGroupScreen(GroupScreen):
 
     def about(self) -> dict[str, Any]:
         """All maps need the whole width."""
-        return {**super().about(), "wide": [MAPS, DIFFERENCES]}
+        return {**super().about(), "wide": [MAPS, DIFFERENCES], "broad": [BRAIN]}
 
     def show(self) -> None:
         """Show the screen; the model runs first on all subjects of the two groups, when asked to."""
@@ -146,13 +162,25 @@ class OwnGroupScreen(GroupScreen):
 
     def options(self, shown: Shown) -> Any:
         """The options of a tile's figure."""
-        if shown.figure not in (own_attention, own_attention_difference):
+        if shown.figure.of_model:
             return super().options(shown)
         if self.refused:
             raise InputError(self.refused)
         if not self.run_on_all:
             raise InputError(f"{self.model.name} has not run on all subjects of the two groups yet.")
-        return self.view.options(shown.figure.takes, model=self.model.name, model_sha256=self.model.sha256)
+        fixed = {**shown.fixed, "model": self.model.name, "model_sha256": self.model.sha256}
+        if "region" in shown.figure.takes.declared():
+            fixed["region"] = self.regions[0]
+        return self.view.options(shown.figure.takes, **fixed)
+
+    def block_words(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> str:
+        """The same, and how the groups of the cohort differ there."""
+        said = super().block_words(rows, columns)
+        return (
+            f"{own_block_words(self.measured, self.model, self.groups, rows, columns)} {said}"
+            if self.run_on_all
+            else said
+        )
 
     def cells(self) -> Any:
         """The same for the cohort's groups, too."""

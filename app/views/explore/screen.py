@@ -16,7 +16,7 @@ from biobgt.base.wording import capitalised
 from biobgt.figures.people import people, people_brain
 from biobgt.figures.register import Figure
 from biobgt.figures.screen import linked
-from biobgt.groups.compare import ComparisonOptions, comparable_groups
+from biobgt.groups.compare import HUBS, SEGREGATION, ComparedOptions, ComparisonOptions, comparable_groups
 from biobgt.groups.connections import block_words
 from biobgt.groups.features import regional_hubs
 from biobgt.groups.people import brain_measure_title, brain_value
@@ -38,7 +38,12 @@ _PAGES = {
     **{family: family for family in ("hubs", "modules", "attention")},
     **dict.fromkeys(("groups", "group_maps", "people"), "compare"),
 }
-_TABS = {"hubs": "hub_tab", "modules": "module_tab", "attention": "attention_tab"}  # which part of a page is shown
+_TABS = {  # which part of a page is shown
+    "hubs": PageOptions.declared()["hub_tab"],
+    "modules": PageOptions.declared()["module_tab"],
+    "attention": ModelPageOptions.declared()["attention_tab"],
+    "compare": ComparedOptions.declared()["of"],
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +67,8 @@ class Shown:
 
 DIFFERENCE_TABS = ("difference", "disorders")  # of models of one cohort, and of several
 PEOPLE_TILE = {
-    "region": Shown("People, in one region", people, asks=("measure",)),
-    "brain": Shown("People, whole brain", people_brain, asks=("brain_measure",)),
+    "region": Shown("People, in one region", people, asks=("measure",), tabs=[HUBS]),
+    "brain": Shown("People, whole brain", people_brain, asks=("brain_measure",), tabs=[SEGREGATION]),
 }
 
 
@@ -163,6 +168,7 @@ class Screen(ABC):
             "versions": self.versions,
             "steps": {},
             "wide": [],
+            "broad": [],
             "cells": False,
             "simulated": self.simulated,
             "hint": "Point at a region in any picture; click to keep it. Drag over a matrix for the mean of a block.",
@@ -200,14 +206,16 @@ class Screen(ABC):
         chosen = st.session_state.get(_BLOCK)
         if not chosen:
             return
+        rows, columns = (tuple(map(int, chosen[side])) for side in ("rows", "columns"))
+        known = rows and columns and set(rows + columns) <= set(range(len(self.regions)))
+        if known and (words := self.block_words(rows, columns)):
+            send("block", {"rows": rows, "columns": columns, "words": words})
+
+    def block_words(self, rows: tuple[int, ...], columns: tuple[int, ...]) -> str:
+        """How two groups of the cohort differ in a block of connectivity; empty where there are none."""
         options = self.view.options(ComparisonOptions)
         several = len(comparable_groups(self.view.cohort)) > 1 and options.first != options.second
-        if not several or self.regions != self.view.atlas.regions:
-            return
-        rows, columns = (tuple(map(int, chosen[side])) for side in ("rows", "columns"))
-        if rows and columns and set(rows + columns) <= set(range(len(self.regions))):
-            words = block_words(self.measured, options, rows, columns)
-            send("block", {"rows": rows, "columns": columns, "words": words})
+        return block_words(self.measured, options, rows, columns) if several else ""
 
     def _head(self, name: str) -> dict[str, Any]:
         shown = self.shown[name]
@@ -369,11 +377,12 @@ class Screen(ABC):
         """Go to a page in the run that follows, and there to the first of these tabs that it has."""
         st.session_state[DETAILS] = page
         if tabs:
-            name = _TABS[page]
-            one = {**PageOptions.declared(), **ModelPageOptions.declared()}[name]
+            one = _TABS[page]
             behind = self.view.cohort_behind(one)
             offered = one.offered(self.view.cohort if behind is None else behind)  # a model's has no subjects
-            st.session_state[name] = next((tab for tab in tabs if tab in offered), one.default)
+            st.session_state[one.link] = next((tab for tab in tabs if tab in offered), one.default)
+        if page == "compare":
+            st.session_state[ComparedOptions.declared()["measure"].link] = self.view.options(people.takes).measure
 
 
 def drawn(measured: Measured, figure: Figure[Any], options: Any) -> dict[str, Any]:

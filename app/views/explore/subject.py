@@ -8,7 +8,6 @@ import streamlit as st
 
 from biobgt.base.errors import InputError
 from biobgt.figures.attention import maps
-from biobgt.figures.brain import NODES
 from biobgt.figures.connectivity import connectivity_heatmap
 from biobgt.figures.connectogram import connectogram
 from biobgt.figures.hubs import gamma_sweep, hub_brain, hub_curves, hub_scatter
@@ -123,13 +122,9 @@ class SubjectScreen(Screen):
             fixed = {"model": model.name, "model_sha256": model.sha256, "group": beside, **fixed}
         return self.view.options(shown.figure.takes, **shown.fixed, **self.brain_kind(shown), **fixed)
 
-    def _steps_here(self, shown: Shown) -> bool:
-        """Whether the browser has it at every γ; a painted cortex is too large for that, and is sent again."""
-        return _follows_gamma(shown) and self.brain_kind(shown).get("brain", NODES) == NODES
-
     def drawn_options(self, shown: Shown) -> Any:
         """The same as the browser first has them, at whichever γ was then chosen."""
-        return self.options(shown, **({"gamma": self.drawn_at} if self._steps_here(shown) else {}))
+        return self.options(shown, **({"gamma": self.drawn_at} if _follows_gamma(shown) else {}))
 
     def versions_of_parts(self) -> dict[str, str]:
         """The same, and of what is said of regions."""
@@ -163,7 +158,7 @@ class SubjectScreen(Screen):
     def _send_steps(self, send: Send) -> None:
         """Send what every γ changes, tile by tile."""
         for name in self.together:
-            if name in self.drawn and self._steps_here(shown := self.shown[name]) and shown.figure is not gamma_sweep:
+            if name in self.drawn and _follows_gamma(shown := self.shown[name]) and shown.figure is not gamma_sweep:
                 self.send_steps(send, name, self.drawn_options(shown), "gamma", GAMMAS)
         steps, version = self._facts(linked.fact_steps), self.versions["facts"]
         send("facts_gamma", {"of": "facts", "version": version, "by": "gamma", "steps": steps})
