@@ -20,12 +20,13 @@ import biobgt
 from biobgt.base.files import write_csv
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject, person_of
-from biobgt.data.graph import ConnectivityKind, ConnectomeSettings
+from biobgt.data.graph import ESTIMATORS, ConnectivityKind, ConnectomeSettings
 from biobgt.study.options import RecordingOptions
 from biobgt.study.subject import RecordingMeasures
 
 MISSING = "n/a"  # as BIDS writes it
 REGIONS, NETWORK, MATRIX = "_desc-regions_measures", "_desc-network_measures", "_relmat"
+LENGTHS = "_desc-lengths_relmat"  # of tracts, where they came with the matrix
 DRAFT = "Names and keys of this file follow BIDS Extension Proposal 17 (connectivity), which is a draft."
 _ENTITIES = re.compile(r"_(ses|run)(?:-|sion_)([A-Za-z0-9]+)")
 _DATATYPES = {"structural": "dwi", "other": ""}
@@ -89,6 +90,8 @@ def fingerprint(
     }
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     digest.update(numbers.data)
+    if subject.lengths is not None:
+        digest.update(np.ascontiguousarray(subject.lengths, dtype="<f8").data)
     return digest.hexdigest()
 
 
@@ -109,6 +112,8 @@ def recording_files(
     files = {**table_files(REGIONS, measures.regions), **table_files(NETWORK, measures.network)}
     matrix = pd.DataFrame(measures.edges, columns=cohort.atlas.regions)
     files[f"{MATRIX}.tsv"] = to_tsv(matrix)
+    if (lengths := cohort.subjects[0].lengths) is not None:
+        files[f"{LENGTHS}.tsv"] = to_tsv(pd.DataFrame(lengths.astype(np.float32), columns=cohort.atlas.regions))
     sizes = {name: len(content) for name, content in files.items()}
     return files | {f"{MATRIX}.json": to_json({**_about_matrix(cohort, settings), "Fingerprint": mark, "Sizes": sizes})}
 
@@ -117,10 +122,12 @@ def _about_matrix(cohort: Cohort, settings: ConnectomeSettings) -> dict[str, Any
     subject = cohort.subjects[0]
     kind = cohort.kind_of(subject)
     source = subject.source
+    estimator = ESTIMATORS[settings.estimator]
+    values = estimator.words if estimator.of_weights else "Weights as given"
+    values = "Fisher z of correlations" if kind.functional else values
     return {
         "RelationshipMeasure": kind.source(settings.estimator),
-        "Description": f"{'Fisher z of correlations' if kind.functional else 'Weights as given'}; {MISSING} for "
-        "regions without signal. Nothing is thresholded.",
+        "Description": f"{values}; {MISSING} for regions without signal. Nothing is thresholded.",
         "Note": DRAFT,
         "Weighted": True,
         "Directed": False,

@@ -26,6 +26,7 @@ from biobgt.data.graph import KINDS, ConnectivityKind, ConnectomeSettings
 from biobgt.modules.measures import REGION_MEASURES
 from biobgt.study.data import StudyData
 from biobgt.study.files import (
+    LENGTHS,
     MATRIX,
     MISSING,
     NETWORK,
@@ -238,12 +239,25 @@ class StudyFolder:
             regions=regions,
             network=network,
             overall=network[OVERALL][:, 0],
+            lengths=self._mean_lengths(table["files"]),
         )
 
     def connectivity(self, stem: str) -> np.ndarray[Any, np.dtype[np.float32]]:
         """The matrix of a recording, shape (n_regions, n_regions)."""
-        table = pd.read_csv(self.path / f"{stem}{MATRIX}.tsv", sep="\t", na_values=MISSING, dtype=np.float32)
+        return self._matrix(f"{stem}{MATRIX}.tsv")
+
+    def _matrix(self, name: str) -> np.ndarray[Any, np.dtype[np.float32]]:
+        table = pd.read_csv(self.path / name, sep="\t", na_values=MISSING, dtype=np.float32)
         return table.to_numpy(np.float32)
+
+    def _mean_lengths(self, stems: "pd.Series[str]") -> FloatArray | None:
+        """Mean lengths of the tracts of each pair over the recordings that have one; None where none were given."""
+        names = [f"{stem}{LENGTHS}.tsv" for stem in stems if (self.path / f"{stem}{LENGTHS}.tsv").exists()]
+        total, count = np.zeros((2, self.atlas.n_regions * (self.atlas.n_regions - 1) // 2))
+        for name in names:
+            own = self._matrix(name)[np.triu_indices(self.atlas.n_regions, 1)].astype(np.float64)
+            total, count = total + np.where(own > 0, own, 0), count + (own > 0)
+        return np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0) if names else None
 
     def regions(self, stem: str) -> pd.DataFrame:
         """The table of regions of a recording."""

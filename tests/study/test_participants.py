@@ -16,12 +16,14 @@ from full_disk import files_end_at
 from study_cohorts import N_REGIONS, OPTIONS, SETTINGS, contents, small_cohort
 
 from biobgt.base.errors import InputError
+from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured
-from biobgt.study import participants
+from biobgt.study import DesignOptions, participants, study_findings
 from biobgt.study.folder import StudyFolder
+from biobgt.study.options import RecordingOptions, study_settings
 from biobgt.study.participants import measure_participants
 
 TESTS = Path(__file__).parents[1]
@@ -220,3 +222,33 @@ def test_a_cluster_that_loses_a_worker_writes_the_same_bytes_and_everybody_once(
             measure_participants(small_cohort(), tmp_path / "out", SETTINGS, OPTIONS, **how)
     assert counts == [(done, 5) for done in range(1, 6)]
     assert contents(tmp_path / "out") == contents(undisturbed)
+
+
+def test_log_weights_and_lengths_of_tracts_come_through_a_whole_study(tmp_path, rng):
+    subjects, pairs = [], np.triu_indices(9, 1)
+    for number in range(14):
+        weights, lengths = np.zeros((2, 9, 9))
+        weights[pairs] = rng.integers(1, 500, 36) * (rng.random(36) < 0.8)
+        lengths[pairs] = (np.arange(36) + 10 + number) * (weights[pairs] > 0)
+        group, given = (
+            "NC" if number < 7 else "PD",
+            {"connectivity": weights + weights.T, "lengths": lengths + lengths.T},
+        )
+        subjects.append(Subject(f"sub-{number:02d}", group=group, **given))
+    cohort = Cohort("tracts", tuple(subjects), numbered_atlas(9), given="structural")
+    settings = study_settings(cohort.kind, {"estimator": "log-weights"})
+    options = RecordingOptions(levels=(0.3, 0.6), measures=("degree",), runs=2)
+    measure_participants(cohort, tmp_path, settings, options)
+    data = StudyFolder(tmp_path).data()
+    first = subjects[0].connectivity[pairs]
+    np.testing.assert_allclose(data.edges[0], np.log1p(first / first[first > 0].min()), rtol=1e-6)
+    has = np.array([one.connectivity[pairs] > 0 for one in subjects])
+    given = np.array([one.lengths[pairs] for one in subjects])
+    np.testing.assert_allclose(data.lengths, given.sum(axis=0) / has.sum(axis=0), rtol=1e-6)
+    about = json.loads(next(tmp_path.rglob("sub-00*_relmat.json")).read_text())
+    assert "log(1 + weight" in about["Description"]
+    found = study_findings(data, DesignOptions(edge_consensus="distance", permutations=9))
+    assert any("of every length of tracts" in note for note in found.notes)
+    changed = replace(subjects[0], lengths=subjects[0].lengths * 2)
+    again = replace(cohort, subjects=(changed, *subjects[1:]))
+    assert measure_participants(again, tmp_path, settings, options).measured == 1
