@@ -94,8 +94,15 @@ def made_findings() -> StudyFindings:
     )
     component = {"component": 1, "direction": "higher", "n_edges": 3, "n_regions": 4, "size": 3.0, "threshold": 3.1}
     component["p_family"] = 0.02
-    maps = {"map": "node_entanglement", "other_map": "node_efficiency", "rho": 0.62, "p": 0.003, "q": 0.003}
-    maps |= {"null": "spin", "n_regions": 90, "adjusted": False, "contrast": ""}
+    maps = {
+        "map": "node_entanglement",
+        "other_map": "node_efficiency",
+        "rho": 0.62,
+        "p": 0.003,
+        "q": 0.003,
+        "naive_p": 1e-6,
+    }
+    maps |= {"null": "spins", "n_regions": 90, "adjusted": False, "contrast": ""}
     sites = [f"site {name}" for name in "ABAB"] * 6
     before = np.linspace(0.2, 0.5, N)
     return StudyFindings(

@@ -28,7 +28,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "blocks": (*_WHICH, "network", "other_network", "n_edges", "mean_statistic", "p", "p_family", "q"),
     "regions": (*_WHICH, "measure", "level", "region", "name", *_TEST, "levels_alike"),
     "network": (*_WHICH, "measure", "level", *_TEST, "levels_alike"),
-    "maps": (*_WHICH, "map", "other_map", "rho", "p", "q", "null", "n_regions"),
+    "maps": (*_WHICH, "map", "other_map", "rho", "p", "q", "naive_p", "null", "n_regions"),
     "harmonised": ("measure", "level", "feature", "before", "after", "spread_before", "spread_after"),
     "overall_by_site": ("subject", "site", "before", "after"),
 }
@@ -63,7 +63,8 @@ MEANING: Mapping[str, tuple[type, str]] = {
     "map": (str, "A map over regions."),
     "other_map": (str, "The map that it is compared with."),
     "rho": (float, "Spearman correlation over regions."),
-    "null": (str, "Spatial nulls that p is of."),
+    "naive_p": (float, "p as if regions were independent, which they are not: too small."),
+    "null": (str, "Spatial nulls that p is of: spins of the sphere, or surrogates that are as smooth."),
     "feature": (int, "Number of the region, or of the pair of regions in the order of edges, from 1; 1 for a number."),
     "before": (float, "Before harmonisation: share of variance that sites explain, or overall connectivity."),
     "after": (float, "The same after harmonisation."),
@@ -166,7 +167,8 @@ class StudyFindings:
         The same, a row per ``measure`` and ``level``; the family is all measures, at single levels of all levels.
     maps : DataFrame
         A row per two maps over regions: ``map``, ``other_map``, ``rho`` (Spearman), ``p`` of spatial nulls, ``q``,
-        ``null`` (which nulls), ``n_regions``. ``contrast`` is empty for maps of the whole cohort.
+        ``naive_p`` as if regions were independent, ``null`` (which nulls), ``n_regions``. ``contrast`` is empty for
+        maps of the whole cohort.
     harmonised : DataFrame
         Empty without harmonisation. Otherwise a row per ``measure``, ``level`` and feature: the share of variance that
         sites explain beyond the design, ``before`` and ``after``, and of the variance of absolute residuals.

@@ -69,14 +69,15 @@ def maps_compared(
             except InputError as error:
                 refused.setdefault(str(error), []).append(f"{one} and {other}")
                 continue
-            family.append((adjusted, contrast, one, other, found.r, found.p, found.nulls, int(found.compared.sum())))
+            about = (found.naive_p, found.nulls, int(found.compared.sum()))
+            family.append((adjusted, contrast, one, other, found.r, found.p, *about))
         rates = discovery_rates([row[5] for row in family]) if family else ()
         rows += [(*row[:6], rate, *row[6:]) for row, rate in zip(family, rates, strict=True)]
     notes = [
         f"{counted(len(pairs), 'pair')} of maps not compared, such as {pairs[0]}. {why}"
         for why, pairs in refused.items()
     ]
-    columns = ["adjusted", "contrast", "map", "other_map", "rho", "p", "q", "null", "n_regions"]
+    columns = ["adjusted", "contrast", "map", "other_map", "rho", "p", "q", "naive_p", "null", "n_regions"]
     return pd.DataFrame(rows, columns=columns), notes
 
 

@@ -343,6 +343,7 @@ def test_maps_of_measures_of_effects_and_ones_own_are_compared(shared_data, tmp_
     assert means.loc[("degree", "mine"), "rho"] == pytest.approx(-1)
     assert means.loc[("degree", "mine"), "n_regions"] == 50
     assert means.loc[("degree", "eigenvector"), "p"] > 0.05
+    assert (maps["naive_p"] <= 1).all()
     assert set(maps["contrast"]) == {"", "age"}
     effects = maps[(maps["contrast"] == "age") & maps["adjusted"]]
     assert len(effects) == 2 + 3

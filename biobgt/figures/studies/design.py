@@ -251,7 +251,10 @@ def study_maps(measured: "Measured", options: NoOptions) -> Drawing:
         if chosen.any():
             about: dict[str, Any] = {"name": name, "size": 9, "hover": "%{text}", **look}
             own = rows[chosen]
-            texts = [f"ρ {rho:.2f}, p {p:.2g}" for rho, p in zip(own["rho"], own["p"], strict=True)]
+            texts = [
+                f"ρ {rho:.2f}, p {p:.2g}; were regions independent, p {naive:.2g}"
+                for rho, p, naive in zip(own["rho"], own["p"], own["naive_p"], strict=True)
+            ]
             marks.append(Points(x=own["rho"].to_numpy(float), y=np.flatnonzero(chosen), texts=texts, **about))
     said = f"Spearman's ρ of {counted(len(rows), 'pair')} of maps over regions, with spatial nulls"
     return Drawing(
@@ -276,7 +279,8 @@ def study_maps(measured: "Measured", options: NoOptions) -> Drawing:
         height=170 + 30 * len(rows),
         methods=(
             "Maps over regions were compared by Spearman's correlation, with p of maps that keep the spatial "
-            "autocorrelation: spins of the sphere [@alexanderbloch2018] or distance-preserving surrogates [@burt2020].",
+            "autocorrelation: spins of the sphere [@alexanderbloch2018], or surrogates by Moran spectral randomisation "
+            "[@wagner2015].",
         ),
     )
 
