@@ -173,4 +173,9 @@ def write_made_study(folder: Path) -> FinishedStudy:
     pd.DataFrame(columns=["file", "reason"]).to_csv(folder / "refused.tsv", sep="\t", index=False)
     (folder / "study.json").write_text(json.dumps({"version": "1.0", "cohort": study.cohort.name}), encoding="utf-8")
     study.findings.write(folder / "group")
+    (folder / "centiles").mkdir(exist_ok=True)
+    centiles = pd.DataFrame(
+        {"subject": study.data.table["subject"], "measure": "q", "centile": [2.0, *[50.0] * (N - 1)]}
+    )
+    centiles.to_csv(folder / "centiles" / "centiles.csv", index=False)
     return study

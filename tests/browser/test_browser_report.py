@@ -56,6 +56,7 @@ def test_what_is_found_can_be_read_and_the_numbers_taken(browser: Browser, repor
     assert f"Node entanglement: {len(FOUND_REGIONS)} of 89 regions" in summary
     assert "Its <b>file</b> is empty." in page.locator("#people").inner_text()
     assert "[To complete: approval and consent]" in page.locator("#cobidas mark").all_inner_texts()
+    assert page.locator("#centiles td").all_inner_texts() == ["q", "24", "50", "4.2 %", "0.0 %"]
     assert "Zalesky, A." in page.locator("#references").inner_text()
     figures = page.locator("figure")
     assert figures.locator("svg[role=img]").count() == figures.count() >= 10

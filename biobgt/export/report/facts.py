@@ -106,6 +106,30 @@ def quality_parts(study: FinishedStudy) -> list[Part]:
     return parts
 
 
+CENTILES = "centiles/centiles.csv"  # as ``biobgt centiles INPUT --out OUT/centiles`` writes it
+
+
+def centile_parts(folder: Path) -> list[Part]:
+    """Where people stand among others of their age and sex; nothing where the study's folder has no centiles."""
+    if not (folder / CENTILES).is_file():
+        return []
+    table = pd.read_csv(folder / CENTILES, keep_default_na=True)
+    known, names = table[table["centile"].notna()], [name for name in ("measure", "place") if name in table]
+    rows = []
+    for about, own in known.groupby(names, sort=False):
+        centiles = own["centile"]
+        row: dict[str, object] = dict(zip(map(str.capitalize, names), map(str, about), strict=True))
+        row |= {"Recordings": len(own), "Median centile": float(centiles.median())}
+        low, high = percent((centiles < 5).mean(), 1), percent((centiles > 95).mean(), 1)
+        rows.append({**row, "Below the 5th": low, "Above the 95th": high})
+    parts: list[Part] = [table_of("Centiles among people of the same age and sex; 5 % are expected at each end", rows)]
+    if "why_not" in table:
+        reasons = table.loc[table["centile"].isna(), "why_not"].dropna().value_counts()
+        why = [{"Without a centile": int(n), "Because": str(reason)} for reason, n in reasons.items()]
+        parts += [table_of("Values without a centile", why)] if why else []
+    return parts
+
+
 def cobidas_table(study: FinishedStudy) -> Table:
     """What COBIDAS asks for, with what is known, and what the authors are to complete."""
     data, findings, design = study.data, study.findings, study.findings.designs[0]

@@ -16,7 +16,7 @@ from biobgt.base.wording import NOT_A_DIAGNOSIS, capitalised, counted, percent
 from biobgt.data.cohort import counted_people
 from biobgt.export.bundle import versions
 from biobgt.export.methods import own_work, software_sentences
-from biobgt.export.report.facts import cobidas_table, people_parts, provenance_parts, quality_parts
+from biobgt.export.report.facts import centile_parts, cobidas_table, people_parts, provenance_parts, quality_parts
 from biobgt.export.report.parts import (
     Bullets,
     Figures,
@@ -109,6 +109,8 @@ def report_of(figures: Figures, folder: Path) -> str:
         *_result_sections(study, figures),
         Section("reliability", "Reliability", tuple(_reliability_parts(study))),
     ]
+    if centiles := centile_parts(folder):
+        sections.append(Section("centiles", "Centiles", tuple(centiles)))
     text, works = _methods_parts(figures)
     sections += [
         Section("methods", "Methods", text),
