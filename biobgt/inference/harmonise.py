@@ -182,12 +182,10 @@ def fit_combat(
             f"No feature can be harmonised: in each a site has fewer than {FEWEST_OF_SITE} people with a value, or its "
             "values are all the same."
         )
-    shifts, variances = found.shifts.copy(), found.variances.copy()
+    shifts, variances = found.shifts.copy(), np.where(varies, found.variances, 1)  # the same in all stays as it is
     if shrunk:
-        shifts[:, varies], variances[:, varies] = drawn_together(
-            found.n[:, varies], shifts[:, varies], variances[:, varies]
-        )
-    variances[:, ~varies] = 1  # a feature that is the same in all stays as it is
+        some = np.flatnonzero(varies)
+        shifts[:, some], variances[:, some] = drawn_together(found.n[:, some], shifts[:, some], variances[:, some])
     n_repeated = len(array) - round(float(weights.sum()))
     return Combat(
         sites=tuple(map(str, levels)),
