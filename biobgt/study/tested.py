@@ -253,7 +253,7 @@ def _over_levels(
         alike[:, changing] = np.where(known, (signs == of_area).mean(axis=1), np.nan)
     yield table.assign(levels_alike=alike.ravel()), np.array([np.nan]), found.notes
     if changing.any():
-        yield each.table.assign(levels_alike=np.nan), np.array(data.levels), each.notes
+        yield each.table.assign(levels_alike=np.nan), np.array(data.levels), ()  # notes are those on the areas
 
 
 def _families(plan: PlannedStudy) -> list[str]:
