@@ -30,7 +30,8 @@ from biobgt import ConnectomeSettings, brain_graph
 from biobgt.data.connectivity import subject_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.hubs.agreement import REFERENCES, hub_correlation, subject_sweep
-from biobgt.hubs.table import explain_region, measure_hubs
+from biobgt.hubs.region import explain_region
+from biobgt.hubs.table import measure_hubs
 from biobgt.modules import measure_modules, module_agreement
 from biobgt.modules.measures import ModuleOptions
 

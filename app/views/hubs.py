@@ -20,7 +20,7 @@ from biobgt.figures.centiles import centiles
 from biobgt.groups.centiles import HubCentileOptions, hub_means, places_in
 from biobgt.hubs import agreement, reliability
 from biobgt.hubs.measures import HUB_MEASURES, NE, NULL_SEEDS, EntanglementOptions, HubOptions, notes_on
-from biobgt.hubs.table import RegionExplanation
+from biobgt.hubs.region import RegionExplanation
 from biobgt.results.measured import Measured
 from session.view import FIVE, REGION, PageOptions, View, current_view
 from views.shared import widgets

@@ -1,6 +1,6 @@
 """Why this region? What node entanglement compares for one region: its surroundings, the spectra, and the entropies.
 
-Each figure draws a part of one :class:`biobgt.hubs.table.RegionExplanation`, and :func:`story_sentences` tells it.
+Each figure draws a part of one :class:`biobgt.hubs.region.RegionExplanation`, and :func:`story_sentences` tells it.
 """
 
 import math
@@ -20,7 +20,7 @@ from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, NE, HubOptions
 
 if TYPE_CHECKING:
     from biobgt.data.graph import ConnectivityKind
-    from biobgt.hubs.table import RegionExplanation
+    from biobgt.hubs.region import RegionExplanation
     from biobgt.results.measured import Measured
 
 MOST_DRAWN = 16  # neighbours: more names than these would lie on one another

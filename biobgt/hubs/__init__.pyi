@@ -1,4 +1,4 @@
-from . import agreement, classical, entanglement, measures, reliability, resolvents, table
+from . import agreement, classical, entanglement, measures, region, reliability, resolvents, table
 from .agreement import AGREEMENT_MEASURES, rank_agreement, summarise_plausibility
 from .classical import betweenness, closeness, degree, eigenvector, fc_strength, local_efficiency, node_efficiency
 from .entanglement import (
@@ -44,6 +44,7 @@ __all__ = [
     "node_efficiency",
     "node_entanglement",
     "rank_agreement",
+    "region",
     "reliability",
     "resolvents",
     "spectral_entropy",

@@ -233,7 +233,7 @@ class Measured:
     @kept()
     def explain_region(
         self, options: HubOptions, region: int, gammas: tuple[float, ...] = GAMMAS
-    ) -> "_hubs.table.RegionExplanation":
+    ) -> "_hubs.region.RegionExplanation":
         """What node entanglement compares for one region.
 
         Parameters
@@ -245,7 +245,7 @@ class Measured:
             Of the entropy curves, in units of 1/mean(λ).
         """
         hubs = self.hubs(options.perturbation)
-        return _hubs.table.explain_region(self.graph(), hubs, region, options=options, gammas=gammas)
+        return _hubs.region.explain_region(self.graph(), hubs, region, options=options, gammas=gammas)
 
     @kept()
     def own_agreement(self, perturbation: Perturbation) -> "_hubs.agreement.GraphAgreement":

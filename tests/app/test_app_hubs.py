@@ -31,7 +31,8 @@ from biobgt.hubs import HUB_MEASURES
 from biobgt.hubs import table as hub_tables
 from biobgt.hubs.agreement import graph_agreement, set_against_nulls
 from biobgt.hubs.measures import GAMMAS, HubAnalysisOptions, HubOptions
-from biobgt.hubs.table import explain_region, measure_hubs
+from biobgt.hubs.region import explain_region
+from biobgt.hubs.table import measure_hubs
 from biobgt.model import pretrained
 from biobgt.results.tables import analyse_hubs
 from session import cohorts as loaded_cohorts

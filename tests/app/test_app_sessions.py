@@ -20,7 +20,7 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.edits import change_atlas, remove_subjects, set_groups
 from biobgt.export import CohortRef, FigureRequest, bundle, cohort_sha256
 from biobgt.figures.attention import maps
-from biobgt.hubs import agreement, table
+from biobgt.hubs import agreement, region, table
 from biobgt.hubs.entanglement import Spectra
 from biobgt.hubs.measures import COMPARED, GAMMAS, HUB_MEASURES
 from biobgt.hubs.table import SubjectHubs
@@ -47,7 +47,7 @@ COMPUTING = (
     (table, "measure_curves"),
     (agreement, "hub_correlation"),
     (agreement, "subject_sweep"),
-    (table, "explain_region"),
+    (region, "explain_region"),
     (Spectra, "entropy_change"),
     (finding, "measure_modules"),
     (finding, "find_modules"),

@@ -8,7 +8,8 @@ from export_requests import SUBJECT, request_of
 from biobgt.data.connectivity import brain_graph, subject_connectivity
 from biobgt.export.bundle import _make_figure
 from biobgt.hubs.measures import HubOptions
-from biobgt.hubs.table import explain_region, measure_hubs
+from biobgt.hubs.region import explain_region
+from biobgt.hubs.table import measure_hubs
 from biobgt.modules import find_modules, modularity_test, small_world
 from biobgt.modules.compare import group_module_difference
 from biobgt.modules.measures import ModuleOptions

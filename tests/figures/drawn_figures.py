@@ -26,7 +26,7 @@ from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.screen.pen import draw_on_screen
 from biobgt.hubs.agreement import RankCorrelation
-from biobgt.hubs.table import RegionExplanation, _Neighbourhood
+from biobgt.hubs.region import RegionExplanation, _Neighbourhood
 from biobgt.results.measured import Measured
 
 STYLE = PaperStyle(dpi=100)

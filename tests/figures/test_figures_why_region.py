@@ -14,7 +14,8 @@ from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
 from biobgt.figures.why_region import MOST_DRAWN, region_entropy, region_spectra, region_surroundings, story_sentences
 from biobgt.hubs.measures import HubOptions
-from biobgt.hubs.table import explain_region, measure_hubs
+from biobgt.hubs.region import explain_region
+from biobgt.hubs.table import measure_hubs
 
 STAR = nx.to_numpy_array(nx.star_graph(4))
 

@@ -26,7 +26,7 @@ from biobgt.figures.why_region import story_sentences
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import subject_features
 from biobgt.hubs.measures import HUB_MEASURES, HubAnalysisOptions, HubMeasure
-from biobgt.hubs.table import explain_region
+from biobgt.hubs.region import explain_region
 from biobgt.readers.project import save_project
 from biobgt.results.measured import Measured
 from biobgt.results.tables import analyse_hubs

@@ -11,7 +11,7 @@ from biobgt.data.atlas import numbered_atlas
 from biobgt.data.graph import BrainGraph
 from biobgt.hubs import HUB_MEASURES, measure_hubs, node_entanglement, spectral_entropy
 from biobgt.hubs.measures import HubOptions
-from biobgt.hubs.table import explain_region
+from biobgt.hubs.region import explain_region
 
 STORY_GAMMAS = (0.1, 0.5, 2.0, 30.0)
 

@@ -14,8 +14,9 @@ from biobgt.data.simulate import demo_cohort
 from biobgt.hubs import hub_table, measure_hubs
 from biobgt.hubs.agreement import graph_agreement, hub_correlation, set_against_nulls, subject_sweep
 from biobgt.hubs.measures import GAMMAS, HUB_MEASURES, EntanglementOptions, HubAnalysisOptions, HubOptions
+from biobgt.hubs.region import explain_region
 from biobgt.hubs.reliability import HALVES, compare_halves, measure_half
-from biobgt.hubs.table import explain_region, measure_curves
+from biobgt.hubs.table import measure_curves
 from biobgt.results.measured import Measured
 
 OPTIONS = HubOptions(2.0, "remove", "sd", 0.2)
