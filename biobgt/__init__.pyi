@@ -1,4 +1,4 @@
-from . import base, data, export, figures, groups, hubs, inference, model, modules, readers, results, training
+from . import base, data, export, figures, groups, hubs, inference, model, modules, readers, results, study, training
 from .base.errors import ChoiceNeeded, InputError
 from .data.atlas import Atlas, load_atlas
 from .data.cohort import Cohort, Subject
@@ -33,5 +33,6 @@ __all__ = [
     "read_cohort",
     "readers",
     "results",
+    "study",
     "training",
 ]
