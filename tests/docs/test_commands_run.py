@@ -20,6 +20,7 @@ from study_cohorts import OPTIONS, SETTINGS, small_cohort
 
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import demo_cohort
+from biobgt.export.report import write_report
 from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.readers.project import save_project
 from biobgt.results.tables import analyse_hubs
@@ -176,6 +177,7 @@ def test_files_of_a_study_are_described(tmp_path: Path) -> None:
     out = tmp_path / "out"
     measure_participants(small_cohort(14), out, SETTINGS, replace(OPTIONS, small_world=1))
     group_level(out, DesignOptions(design="~ group", permutations=10), tell=lambda _: None)
+    write_report(out)
     described, written = PAGE["biobgt study"], set()
     for path in (path for path in out.rglob("*") if path.is_file() and not path.name.startswith(".")):
         name = path.relative_to(out).as_posix()
