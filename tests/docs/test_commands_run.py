@@ -131,6 +131,7 @@ TABLES = {
     "biobgt hubs": "results",
     "biobgt modules": "results",
     "biobgt compare": "results",
+    "biobgt centiles": "results",
     "biobgt attention": "results",
 }
 

@@ -46,7 +46,7 @@ def show_centiles(
     ask_in_row(figure.takes, *asked, "reference", cohort=view.cohort)
     options: CentileOptions = view.options(figure.takes)
     if not options.reference and (why := why_not_published(view.measured, options)):
-        _say_why_not(why, view, defaults)
+        _say_why_not(why, view, options, defaults)
         return
     if options.reference:
         group = check_group(view.cohort, options.reference)
@@ -63,13 +63,11 @@ def show_centiles(
     _show_table(view, {name: replace(one, reference=options.reference) for name, one in beside.items()}, figure.key)
 
 
-def _say_why_not(why: str, view: View, defaults: Options) -> None:
-    """Say why there is no published reference, and offer the settings with which there is one where that is why."""
+def _say_why_not(why: str, view: View, options: CentileOptions, defaults: Options) -> None:
+    """Say why there is no published reference, and offer the default settings where there is one with them."""
     st.info(escape_markdown(why), icon=":material/info:")
-    plain = view.measured.of(view.subject.id, ConnectomeSettings())
-    usual = type(view.options(type(defaults)))()
-    changed = view.settings != plain.settings or view.options(type(defaults)) != usual
-    if changed:
+    usual = view.measured.of(view.subject.id, ConnectomeSettings())
+    if not why_not_published(usual, replace(options, **defaults.as_dict())):
         st.button(
             "Go back to the settings of the published people",
             key="centile_settings",
@@ -91,7 +89,7 @@ def _show_table(view: View, beside: Mapping[str, CentileOptions], key: str) -> N
     show_table(
         rows,
         key=f"{key}_table",
-        formats={"Value": "%.4g", "Centile": "%.0f"},
+        formats={"Value": "%.4g", "Centile": "%.1f"},
         width="content",
         alt="Centiles in a table",
     )
