@@ -18,6 +18,8 @@ OPTIONS = {
     "connectivity_difference": {"first": "NC", "second": "AD"},
     "connection_differences": {"first": "NC", "second": "AD", "permutations": 20},
     "group_means": {"first": "NC", "second": "AD", "permutations": 20, "measure": "degree"},
+    "group_mean_brains": {"first": "NC", "second": "AD", "permutations": 20, "measure": "degree"},
+    "group_module_brains": {"first": "NC", "second": "AD"},
     "group_difference_brain": {"first": "NC", "second": "AD", "permutations": 20, "measure": "degree"},
 }
 
