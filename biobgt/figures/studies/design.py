@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from biobgt.study.finished import FinishedStudy
 
 _MOST_ROWS = 400  # people, as columns of the picture; of more, evenly spaced ones are drawn
+_MOST_MAPS = 30  # pairs; more cannot be read
 _HIGH_LEVERAGE = 3.0  # times the mean, from which on the design itself speaks of it
 
 
@@ -233,14 +234,16 @@ def study_connectivity(measured: "Measured", options: NoOptions) -> Drawing:
     )
 
 
-@study_figure("study_maps", "Maps of a study that go together", takes=NoOptions, least_mm=60)
-def study_maps(measured: "Measured", options: NoOptions) -> Drawing:
-    """Correlations of maps over regions, with p of spatial nulls."""
-    study = study_of(measured)
-    maps = study.findings.maps
+@study_figure("study_maps", "Maps of a study that go together", takes=StudyFigureOptions, least_mm=60)
+def study_maps(measured: "Measured", options: StudyFigureOptions) -> Drawing:
+    """Correlations of maps over regions, of the whole cohort and of a contrast's effects, with p of spatial nulls."""
+    shown = ShownContrast.of(measured, options)
+    study, maps = shown.study, shown.study.findings.maps
+    of_contrast = (maps["contrast"] == shown.contrast.name) & (maps["adjusted"] == shown.design.adjusted)
+    maps = maps[(maps["contrast"] == "") | of_contrast]
     if not len(maps):
         raise InputError("The study compared no maps over regions.")
-    rows = maps.sort_values("p", kind="stable").reset_index(drop=True)
+    rows = maps.sort_values("p", kind="stable").reset_index(drop=True)[:_MOST_MAPS]
     names = [_map_names(study, row) for row in rows.to_dict("records")]
     found = passes(rows["q"])
     marks: list[Mark] = [Rule(x=0, colour=LINE_GREY, dash="dot")]
@@ -256,7 +259,8 @@ def study_maps(measured: "Measured", options: NoOptions) -> Drawing:
                 for rho, p, naive in zip(own["rho"], own["p"], own["naive_p"], strict=True)
             ]
             marks.append(Points(x=own["rho"].to_numpy(float), y=np.flatnonzero(chosen), texts=texts, **about))
-    said = f"Spearman's ρ of {counted(len(rows), 'pair')} of maps over regions, with spatial nulls"
+    few = f", the {_MOST_MAPS} of the smallest p" if len(maps) > _MOST_MAPS else ""
+    said = f"Spearman's ρ of {counted(len(maps), 'pair')} of maps over regions, with spatial nulls{few}"
     return Drawing(
         title="Maps",
         simulated=study.simulated,

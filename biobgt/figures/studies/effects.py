@@ -407,7 +407,7 @@ def study_network_levels(measured: "Measured", options: StudyFigureOptions) -> D
     for key in keys:
         own = rows[rows["measure"] == key]
         if own["effect"].notna().any():
-            title = capitalised(measure_words(shown.study, key))
+            title = capitalised(measure_words(shown.study, key)).replace(", ", ",\n")
             panels.append(_curve_panel(own, whole[whole["measure"] == key], shown, title))
     if not panels:
         raise InputError("The study was measured at one level of the threshold, so there is no curve over levels.")
