@@ -431,7 +431,7 @@ def _inputs(ref: CohortRef, cohort: Cohort) -> dict[str, Any]:
         "reference": asdict(ref),
         "title": cohort.name,
         "simulated": installed_model(ref.name).simulated if ref.model else cohort.simulated,
-        "subjects": len(cohort),
+        **({} if ref.study else {"subjects": len(cohort)}),
         "atlas": {"name": cohort.atlas.name, "title": cohort.atlas.title, "regions": cohort.atlas.n_regions},
         "connectivity": cohort.kind.key,
         "notes": list(cohort.notes),
