@@ -84,6 +84,7 @@ export class Screen {
       this.makeFinder();
       this.root.classList.toggle("linked-cells", data.cells);
       this.grid.classList.toggle("linked-rows", data.wide.length > 0);
+      this.grid.style.setProperty("--maps", data.maps);
       data.tiles.forEach((name, place) => { // each has its place before it is drawn
         const { box } = this.tile(name);
         box.style.order = String(place);

@@ -14,6 +14,7 @@ const SIDES = {
   "from behind": { x: 0, y: -1.4, z: 0 },
 };
 const LETTER = 6.5; // px, the width of a letter of a title, with what is above and below a figure
+const NARROW = 320; // px, where names would leave a matrix no room
 const STILL = 4; // px that a hand may move while it clicks
 
 export class Tile {
@@ -34,6 +35,7 @@ export class Tile {
     this.over.setAttribute("aria-hidden", "true");
     screen.grid.append(this.box);
     this.rows = ""; // the network whose rows alone a matrix shows
+    this.drawing = 0; // how often plotly is drawing it now
     this.applied = []; // the changes of steps that are shown
     this.found = -1; // the region that plotly last found under the pointer
     /** @type {{clientX: number, clientY: number, shiftKey: boolean, person: string | null, region: number} | null} */
@@ -43,8 +45,8 @@ export class Tile {
   }
 
   close() {
-    window.Plotly?.purge(this.plot);
     this.box.remove();
+    if (!this.drawing) window.Plotly?.purge(this.plot); // or else once it is drawn
   }
 
   /** Show another figure, or the same with other numbers. */
@@ -61,7 +63,7 @@ export class Tile {
     }
     if (!this.listening) this.plot.replaceChildren(); // what was said in its place
     await this.draw();
-    if (!this.listening) this.listen();
+    if (!this.listening && !this.screen.ended.signal.aborted) this.listen();
   }
 
   makeHead({ title, choices, value, asks, figure, details }) {
@@ -89,7 +91,7 @@ export class Tile {
       ...(details ? [button("↗", `Details on the page ${details}`, () => this.screen.tell({ details: this.name }))] : []),
       ...(figure ? [button("i", "Full caption", () => { this.full.hidden = !this.full.hidden; })] : []),
       button(large ? "⤡" : "⤢", large ? "As small as before" : "Enlarge", () => this.enlarge()),
-      ...(figure ? [button("+", "Add to export", () => this.screen.tell({ export: this.name }))] : []),
+      ...(figure ? [button("+", "Add to export", () => this.export())] : []),
     );
   }
 
@@ -97,6 +99,11 @@ export class Tile {
   turn(place) {
     const eye = Object.values(SIDES)[place - 1];
     if (eye) window.Plotly.relayout(this.plot, { "scene.camera.eye": eye, "scene.camera.up": { x: 0, y: eye.z ? 1 : 0, z: eye.z ? 0 : 1 } });
+  }
+
+  /** Put the figure into the export as it is seen: some are of the region that was last lit. */
+  export() {
+    this.screen.tell({ export: this.name, region: this.screen.steps.get("region") ?? 0 });
   }
 
   enlarge() {
@@ -114,6 +121,7 @@ export class Tile {
   }
 
   async draw() {
+    if (this.screen.ended.signal.aborted) return;
     const whole = { ...this.sent };
     this.applied = this.screen.changesOf(this.sent);
     for (const [path, value] of this.applied) put(whole, path, value);
@@ -130,9 +138,12 @@ export class Tile {
       return told && trace.type === "heatmap" ? { ...trace, hovertemplate: undefined, hoverinfo: "none" } : trace;
     });
     const place = { width: this.plot.clientWidth, height: this.plot.clientHeight, autosize: false };
-    const framed = { ...withTitlesInLines(figure.layout, place.height), ...place, ...this.screen.theme() };
+    const framed = { ...fitted(withTitlesInLines(figure.layout, place.height), data, place), ...place, ...this.screen.theme() };
     const layout = withLasso(onlyRows(framed, data, this.rows), data);
+    this.drawing += 1;
     await window.Plotly.react(this.plot, data, layout, { displayModeBar: false, responsive: false, ...FINENESS });
+    this.drawing -= 1;
+    if (this.screen.ended.signal.aborted) return this.close();
     this.resize(); // its place may have changed meanwhile
     if (!this.over.isConnected) this.plot.append(this.over);
     this.inBrain = Boolean(layout.scene);
@@ -274,6 +285,18 @@ function withTitlesInLines(layout, height) {
     return [name, { ...axis, title: { ...axis.title, text: `${text.slice(0, middle)}<br>${text.slice(middle + 1)}` } }];
   });
   return { ...layout, ...Object.fromEntries(broken) };
+}
+
+/** A figure for a narrow place: the brain further away, and names beside a matrix left to the cursor. */
+function fitted(layout, data, { width, height }) {
+  const { scene, scene2, yaxis, margin } = layout;
+  const slim = (height - margin.t - margin.b) / (width - margin.l - margin.r);
+  if (scene && !scene2 && slim > 1) {
+    const eye = Object.fromEntries(Object.entries(scene.camera.eye).map(([name, value]) => [name, slim * value]));
+    return { ...layout, scene: { ...scene, camera: { ...scene.camera, eye } } };
+  }
+  const named = width < NARROW && data.some(({ type, meta }) => type === "heatmap" && meta?.blocks);
+  return named ? { ...layout, yaxis: { ...yaxis, showticklabels: false } } : layout;
 }
 
 /** Put a value into a copy of whatever holds it; what was sent stays as it was. */

@@ -74,6 +74,7 @@ def _show_page() -> None:
             st.page_link(PAGES[name].script, label=PAGES[name].title, icon=":material/arrow_forward:")
         _show_graph_files(view)
         return
+    bundle = st.container()
     style, formats = _ask_how()
     usable = [request for request in requests if found[request.cohort] is not None]
     titles = {
@@ -83,8 +84,6 @@ def _show_page() -> None:
     panels = _ask_for_panels(usable, titles)
     _forget_others([*usable, panels] if panels else usable, style)
     panels_place = st.container()
-    st.subheader("The zip")
-    bundle = st.container()
     st.subheader(counted(len(requests), "figure"))
     drawing = st.container()
     places = {

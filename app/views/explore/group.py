@@ -24,7 +24,7 @@ from views.shared.widgets import measure_all
 
 MAPS, DIFFERENCES, BRAIN = "explore_group_maps", "explore_group_difference", "explore_group_brain"
 _BY_GROUP = {"groups": "The region, group by group", "differences": "The region, minus own controls"}
-_MOST_BESIDE = 3  # groups whose maps have room beside their differences
+_MOST_BESIDE = 2  # groups whose maps have room beside their differences
 
 
 def _by_group(figure: Figure[Any]) -> dict[str, Shown]:
@@ -74,10 +74,10 @@ class GroupScreen(Screen):
 
     def about(self) -> dict[str, Any]:
         """Which tiles need the whole width."""
-        many = len(groups_in_a_row(self.model)) > _MOST_BESIDE
+        n_maps = len(groups_in_a_row(self.model))
         hint = "Point at a cell: it is told of every group. Click to keep a region; drag for the mean of a block."
-        wide = {"wide": [MAPS, DIFFERENCES], "broad": [BRAIN]} if many else {}
-        return {**wide, "hint": hint, "cells": True}
+        wide = {"wide": [MAPS, DIFFERENCES], "broad": [BRAIN]} if n_maps > _MOST_BESIDE else {}
+        return {**wide, "maps": n_maps, "hint": hint, "cells": True}
 
     def options(self, shown: Shown) -> Any:
         """The options of a tile's figure: all groups in one row, and the region that the browser starts with."""
@@ -132,7 +132,8 @@ class OwnGroupScreen(GroupScreen):
 
     def about(self) -> dict[str, Any]:
         """All maps need the whole width."""
-        return {**super().about(), "wide": [MAPS, DIFFERENCES], "broad": [BRAIN]}
+        n_maps = len(groups_in_a_row(self.model)) + len(self.groups)
+        return {**super().about(), "wide": [MAPS, DIFFERENCES], "broad": [BRAIN], "maps": n_maps}
 
     def show(self) -> None:
         """Show the screen; the model runs first on all subjects of the two groups, when asked to."""

@@ -93,6 +93,7 @@ class Screen(ABC):
             for name, choices in self.tiles.items()
         }
         self.together = [name for name in self.tiles if name != PEOPLE]  # the tiles that change in one step
+        self.of_a_region: set[str] = set()  # tiles that the browser shows of the region that is lit
         self.drawn: dict[str, dict[str, Any]] = {}  # what is sent of the tiles that show their figure, and no note
         self.heads = [mode_control(view), model_control(view)]
         self.controls = self.own_controls()
@@ -169,6 +170,7 @@ class Screen(ABC):
             "steps": {},
             "wide": [],
             "broad": [],
+            "maps": 0,
             "cells": False,
             "simulated": self.simulated,
             "hint": "Point at a region in any picture; click to keep it. Drag over a matrix for the mean of a block.",
@@ -275,6 +277,8 @@ class Screen(ABC):
             The option.
         steps : sequence of plain values
         """
+        if by == "region":
+            self.of_a_region.add(name)
         figure, version = self.shown[name].figure, self.drawn[name]["version"]
         found = self.kept("steps", self.source(figure), steps_of, figure, options, by, tuple(steps))
         send(f"{name}_{by}", {"of": name, "version": version, "by": by, "steps": found})
@@ -371,6 +375,8 @@ class Screen(ABC):
             shown = self.shown[name]
             source = self.source(shown.figure) if shown.figure.of_model else None
             options = self.people_options() if name == PEOPLE else self.options(shown)
+            if name in self.of_a_region:
+                options = replace(options, region=self.regions[said["region"]])
             add_to_export(figure_request(self.view, shown.figure, options, source))
 
     def _go_to(self, page: str, tabs: Sequence[str]) -> None:

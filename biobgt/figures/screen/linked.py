@@ -329,4 +329,4 @@ def _networks(atlas: "Atlas", labelling: str = "") -> list[str]:
 
 
 def _written(values: Iterable[float], how: str) -> list[str]:
-    return [f"{value:{how}}" if np.isfinite(value) else "not known" for value in values]
+    return [f"{value:{how}}".replace("-", "−") if np.isfinite(value) else "not known" for value in values]
