@@ -46,6 +46,7 @@ export class Tile {
 
   close() {
     this.box.remove();
+    this.places = null;
     if (!this.drawing) window.Plotly?.purge(this.plot); // or else once it is drawn
   }
 

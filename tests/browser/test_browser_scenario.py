@@ -71,7 +71,7 @@ def test_from_the_strongest_hub_to_a_figure_of_two_panels(open_app: Open, by: st
     hand.turn_to("Group", "explore_group_brain")
     expect(lit(page, "explore_group_maps")).to_have_count(6)  # a cross in the maps of three groups
     looks = page.locator("[data-tile=explore_group_brain]")
-    expect(looks.locator("> p").first).to_contain_text(f"{name} looks at")
+    expect(looks.locator("> p").first).to_contain_text(f"Where {name} looks")
     hand.press(looks.get_by_role("button", name="Add to export"))
     expect(page.get_by_role("link", name="Export (1)")).to_be_visible()
 
