@@ -20,7 +20,8 @@ from playwright.sync_api import Page, expect, sync_playwright
 from benchmarks.visitors import Server, running_server
 
 IMAGES = Path(__file__).parent / "img"
-WIDTH, HEIGHT = 1280, 1500
+WIDTH, HEIGHT, SCREEN_HEIGHT = 1280, 1500, 800
+HUB = "Cingulum_Ant_R"
 LONGEST_MS = 300_000  # a machine without a graphics card draws brains slowly
 STILL_MS = 3_000
 UNDRAWN = ".stPlotlyChart:not(:has(.main-svg))"  # a figure that has come and is not drawn yet
@@ -65,6 +66,14 @@ def seen_at(path: str) -> Callable[[Page, str], None]:
     return look
 
 
+def see_explore(page: Page, address: str) -> None:
+    """The linked screen in a window that it fills, with a strong hub kept."""
+    page.set_viewport_size({"width": WIDTH, "height": SCREEN_HEIGHT})
+    page.goto(f"{address}/explore?cohort=ad&region={HUB}")
+    expect(page.locator(".linked-tile .main-svg:first-child")).to_have_count(4)
+    expect(page.locator(".linked-line strong")).to_have_text(HUB)
+
+
 def see_export(page: Page, address: str) -> None:
     """The page of exports, with three figures of the Hubs page."""
     page.goto(f"{address}/hubs?hub_tab=agreement")
@@ -79,7 +88,7 @@ def see_export(page: Page, address: str) -> None:
 
 def wait_until_still(page: Page) -> None:
     """Wait until the server has answered, everything is drawn, and no figure grows any more."""
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("h1, .linked").first).to_be_visible()
     before = b""
     while True:
         expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
@@ -99,6 +108,7 @@ def save(picture: bytes, path: Path) -> None:
 
 
 PICTURES: dict[str, Callable[[Page, str], None]] = {
+    "explore": see_explore,
     "home": seen_at(""),
     "subjects": seen_at("subjects"),
     "hubs": seen_at("hubs"),
