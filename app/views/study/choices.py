@@ -28,7 +28,17 @@ _DENSITIES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 
 
 def show_design(view: View, study: BackgroundStudy, state: RunState, finished: FinishedStudy | None) -> None:
-    """Ask for the design, say what it says, and offer to start; show the design of what was found."""
+    """Ask for the design, say what it says, and offer to start; show the design of what was found.
+
+    Parameters
+    ----------
+    view : View
+    study : BackgroundStudy
+        Of the view's cohort.
+    state : RunState
+        How far it is.
+    finished : FinishedStudy or None
+    """
     variables = variables_of(view.cohort.table())
     offered = _offered(variables)
     if not offered:

@@ -18,7 +18,16 @@ _FEW = 4  # contrasts side by side
 
 
 def show_results(view: View, study: BackgroundStudy, finished: FinishedStudy, tab: str) -> None:
-    """Show one tab."""
+    """Show one tab.
+
+    Parameters
+    ----------
+    view : View
+    study : BackgroundStudy
+    finished : FinishedStudy
+        What it found.
+    tab : str
+    """
     {"edges": _edges, "regions": _regions, "network": _network, "cohort": _cohort}.get(tab, _report)(
         view, study, finished
     )

@@ -109,7 +109,14 @@ class Section:
 
 
 def said(text: str, *, todo: str = "", note: bool = False) -> Text:
-    """A paragraph of plain text, and behind it what the authors are to complete."""
+    """A paragraph of plain text, and behind it what the authors are to complete.
+
+    Parameters
+    ----------
+    text, todo : str
+    note : bool
+        A reader must not overlook it.
+    """
     runs = (Run(text), *([Run(f" [To complete: {todo}]", todo=True)] if todo else []))
     return Text(tuple(run for run in runs if run.text), note)
 
