@@ -38,7 +38,7 @@ _NUMBERS_AND_TEXT = "biufU"
 _WORDS = ("str", "object")  # dtypes of columns that are written as lists
 _MOST_WORDS = 1 << 23  # bytes of JSON, which take up to thirty times as much once read; larger results are not kept
 # Where the dataclasses of results are; no other is made again.
-_MEASURING = ("biobgt.hubs.", "biobgt.modules.", "biobgt.model.", "biobgt.groups.")
+_MEASURING = ("biobgt.hubs.", "biobgt.modules.", "biobgt.model.", "biobgt.inference.", "biobgt.groups.")
 _OWN = ("biobgt.data.atlas", "biobgt.base.references", "biobgt.data.connectivity", "biobgt.data.graph")
 
 

@@ -127,7 +127,7 @@ def test_page_without_figures_shows_where_to_add_some(open_page):
     page = open_page("export")
     assert "No figure has been added yet" in page.info[0].value
     _, *links = [link.proto.label for link in page.main.get("page_link")]  # the first leads to Explore
-    assert links == ["Subjects", "Hubs", "Modules", "Compare", "Attention", "Predict", "Models"]
+    assert links == ["Subjects", "Hubs", "Modules", "Compare", "Study", "Attention", "Predict", "Models"]
 
 
 def test_what_a_model_said_on_its_page_is_not_asked_again(monkeypatch):

@@ -276,7 +276,7 @@ def test_measures_for_correlations_are_left_out_or_refused() -> None:
     cohort = cohort_of("tiny")
     summary = analyse_modules(cohort, workers=1).summary
     assert "system segregation" not in summary or summary["system segregation"].isna().all()
-    with pytest.raises(InputError, match="functional"):
+    with pytest.raises(InputError, match="structural"):
         Measured(cohort).of("s0", ConnectomeSettings(estimator="fisher-z")).connectivity()
     agreement = analyse_hubs(cohort, workers=1).agreement
     assert set(agreement["reference"]) == {"node efficiency", "strength"}

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from biobgt import ConnectomeSettings
@@ -82,7 +82,7 @@ def _show_table(view: View, beside: Mapping[str, CentileOptions], key: str) -> N
     rows = []
     for name, options in beside.items():
         found = standing_of(view.measured, options)
-        if found.why_not and not np.isfinite(found.value):
+        if found.why_not and not isfinite(found.value):
             continue
         interval = "" if found.why_not else f"{centile_words(found.low)} to {centile_words(found.high)}"
         rows.append({"": name, "Value": found.value, "Centile": found.centile, "95 % interval": interval})
