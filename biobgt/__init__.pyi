@@ -1,4 +1,19 @@
-from . import base, data, export, figures, groups, hubs, inference, model, modules, readers, results, study, training
+from . import (
+    base,
+    data,
+    export,
+    figures,
+    groups,
+    hubs,
+    inference,
+    model,
+    modules,
+    readers,
+    results,
+    specifications,
+    study,
+    training,
+)
 from .base.errors import ChoiceNeeded, InputError
 from .data.atlas import Atlas, load_atlas
 from .data.cohort import Cohort, Subject
@@ -33,6 +48,7 @@ __all__ = [
     "read_cohort",
     "readers",
     "results",
+    "specifications",
     "study",
     "training",
 ]

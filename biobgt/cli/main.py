@@ -197,6 +197,7 @@ JOBS = {
     "compare": "biobgt.cli.networks:compare",
     "centiles": "biobgt.cli.centiles:centiles",
     "study": "biobgt.cli.study:study",
+    "survive": "biobgt.cli.survive:survive",
     "figure": "biobgt.cli.figures:figure",
     "train": "biobgt.cli.models:train",
     "evaluate": "biobgt.cli.models:evaluate",

@@ -157,7 +157,11 @@ class SubjectHubs:
 
 
 def measure_hubs(
-    graph: BrainGraph, connectivity: FloatArray | None, *, perturbation: Perturbation = DEFAULT_PERTURBATION
+    graph: BrainGraph,
+    connectivity: FloatArray | None,
+    *,
+    perturbation: Perturbation = DEFAULT_PERTURBATION,
+    gammas: Sequence[float] | None = None,
 ) -> SubjectHubs:
     """Measure one subject's hubs, for any γ; beyond :data:`biobgt.hubs.resolvents.STEPS_ABOVE` regions one γ at a time.
 
@@ -169,10 +173,12 @@ def measure_hubs(
         The full matrix behind the graph, for FC strength as the paper has it; None takes what the graph knows of it,
         or else its own weights.
     perturbation : {"control", "remove"}
+    gammas : sequence of float, optional
+        The diffusion times that will be asked for, where they are known and few; any other can be asked for too.
     """
     full = full_connectivity(graph, connectivity)
-    gammas = GAMMAS if graph.n_regions <= STEPS_ABOVE else DEFAULT_GAMMA
-    spectra = perturbed_graphs(graph, gammas, perturbation=perturbation)
+    likely = gammas or (GAMMAS if graph.n_regions <= STEPS_ABOVE else DEFAULT_GAMMA)
+    spectra = perturbed_graphs(graph, likely, perturbation=perturbation)
     has_signal = np.asarray((full - np.diag(np.diag(full))).any(axis=1))
     return SubjectHubs(graph.atlas.table(), spectra, MeasuresWithoutGamma(graph, full), has_signal)
 

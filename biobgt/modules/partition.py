@@ -262,6 +262,43 @@ def module_agreement(partition: Labels, atlas: Atlas, labelling: str = "dosenbac
     return compare_modules(partition, labels)
 
 
+def label_agreement(
+    partition: Labels, labels: Sequence[str | int | None], *, shuffles: int, seed: int = 0
+) -> tuple[float, FloatArray]:
+    """Adjusted mutual information of modules with labels, and with the same labels shuffled over the regions.
+
+    Parameters
+    ----------
+    partition : Partition or sequence of int, length n_regions
+    labels : sequence of (str, int or None), length n_regions
+    shuffles, seed : int
+
+    Returns
+    -------
+    ami : float
+        NaN where fewer than 2 regions have a module and a label.
+    shuffled : ndarray, shape (shuffles,)
+
+    Examples
+    --------
+    >>> ami, shuffled = label_agreement([1, 1, 2, 2], ["visual", "visual", "motor", "motor"], shuffles=9)
+    >>> ami, bool((shuffled <= 1).all())
+    (1.0, True)
+    """
+    modules = module_labels(partition, len(labels))
+    both = (modules != UNASSIGNED) & np.array([label is not None for label in labels], dtype=bool)
+    names = np.array([str(label) for label in labels])[both]
+    if len(names) < 2:
+        return float("nan"), np.full(shuffles, np.nan)
+    own = (modules[both] == np.unique(modules[both])[:, None]).astype(np.float64)
+    codes = np.unique(names, return_inverse=True)[1]
+    rng = np.random.default_rng(seed)
+    orders = np.vstack([codes, rng.permuted(np.tile(codes, (shuffles, 1)), axis=1)])
+    members = (orders[:, None, :] == np.arange(codes.max() + 1)[:, None]).astype(np.float64)
+    found = _adjusted((members @ own.T).astype(np.int64), {})
+    return float(found[0]), found[1:]
+
+
 def compare_modules(partition: Labels, labels: Sequence[str | int | None]) -> ModuleAgreement:
     """Compare modules with any labels, one per region; None marks a region without a label.
 

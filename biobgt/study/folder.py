@@ -277,19 +277,21 @@ def _read_tsv(path: Path, **how: Any) -> pd.DataFrame:
 
 
 class Progress:
-    """How far a run of the participant level is, in a file of the folder that a page may read; once a second at most.
+    """How far a run that measures is, in a file of the folder that a page may read; once a second at most.
 
     Parameters
     ----------
     folder : Path
     done : int
-        Recordings that were there before.
+        Recordings, or whatever is measured one by one, that were there before.
     total : int
-        Recordings, those included.
+        All of them, those included.
+    level : str
+        What the run is.
     """
 
-    def __init__(self, folder: Path, done: int, total: int) -> None:
-        self.folder, self.before, self.total = folder, done, total
+    def __init__(self, folder: Path, done: int, total: int, *, level: str = "participant") -> None:
+        self.folder, self.before, self.total, self.level = folder, done, total, level
         self.began = self.told = time.monotonic()
         self.failed = 0
         self.end(RUNNING, 0)
@@ -305,7 +307,7 @@ class Progress:
     def end(self, state: str, done: int, **rate: float) -> None:
         """Say that the run is finished, or was stopped."""
         about = {"done": self.before + done, "total": self.total, "failed": self.failed, **rate}
-        tell_progress(self.folder, "participant", state, **about)
+        tell_progress(self.folder, self.level, state, **about)
 
 
 def tell_progress(folder: Path, level: str, state: str, **about: Any) -> None:
