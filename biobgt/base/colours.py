@@ -6,8 +6,8 @@ ORANGE, VERMILION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
 # Of Tol, that go with them.
 WINE, INDIGO, OLIVE, MAGENTA, BROWN = "#882255", "#332288", "#999933", "#AA4499", "#661100"
 # For outlines and marks, for lines, and for what belongs to no group.
-BLACKISH, DARK_GREY, CHARCOAL = "#111111", "#3C3C3C", "#444444"
-LINE_GREY, PALE_GREY = "#7A868C", "#9AA5AB"
+BLACK, BLACKISH, DARK_GREY, CHARCOAL = "#000000", "#111111", "#3C3C3C", "#444444"
+LINE_GREY, RIM_GREY, PALE_GREY = "#7A868C", "#8A959C", "#9AA5AB"
 # Scales of colours, safe for the colour-blind: of amounts, and about zero (white; red is above it, blue below).
 SEQUENTIAL, DIVERGING = "Viridis", "RdBu_r"
 POSITIVE, NEGATIVE = "#B2182B", "#2166AC"  # of that about zero, where there are two colours and no scale

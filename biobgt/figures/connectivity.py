@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.base.colours import BLUE, DIVERGING, SEQUENTIAL
+from biobgt.base.colours import BLACK, BLUE, DIVERGING, SEQUENTIAL
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.references import in_brackets
@@ -40,7 +40,7 @@ LARGEST_MATRIX_MM = 110.0
 _MATRICES: Mapping[str, str] = {"connectivity": "Connectivity", "graph": "Brain graph"}
 _BINS_PER_SIDE = 25
 _SERIES_LIMIT_SD = 2.5
-_GREYS = ("#000000", "#FFFFFF")  # from low to high; each pen knows other scales by the name of grey
+_GREYS = (BLACK, "#FFFFFF")  # from low to high; each pen knows other scales by the name of grey
 
 
 def graph_methods(measured: "Measured") -> tuple[str, ...]:

@@ -44,6 +44,8 @@ class StudyData:
         Overall connectivity, which tests can be adjusted for: mean |FC|, or the mean weight, over pairs with signal.
     lengths : ndarray, shape (n_pairs,), or None
         Mean length of the tracts of each pair over recordings in mm, NaN where nobody has any; None where not given.
+    model : str
+        The model whose attention was measured; empty for none.
     """
 
     table: pd.DataFrame
@@ -57,6 +59,7 @@ class StudyData:
     network: Mapping[str, FloatArray]
     overall: FloatArray
     lengths: FloatArray | None = None
+    model: str = ""
 
     @cached_property
     def silent(self) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject, person_of
 from biobgt.data.graph import ESTIMATORS, ConnectivityKind, ConnectomeSettings
 from biobgt.study.options import RecordingOptions
-from biobgt.study.subject import RecordingMeasures
+from biobgt.study.subject import RecordingMeasures, model_of
 
 MISSING = "n/a"  # as BIDS writes it
 REGIONS, NETWORK, MATRIX = "_desc-regions_measures", "_desc-network_measures", "_relmat"
@@ -35,6 +35,14 @@ _DATATYPES = {"structural": "dwi", "other": ""}
 def stems(ids: Iterable[str], kind: ConnectivityKind, atlas: Atlas) -> dict[str, str]:
     """Where the files of each recording are in the folder, without their endings; ids that come out alike are numbered.
 
+    Parameters
+    ----------
+    ids : iterable of str
+    kind : ConnectivityKind
+    atlas : Atlas
+
+    Examples
+    --------
     >>> from biobgt.data.atlas import numbered_atlas
     >>> from biobgt.data.graph import KINDS
     >>> ids = ["sub-01_ses-a", "Pitt_0050003", "Pitt-0050003"]
@@ -74,7 +82,17 @@ def _label(text: str) -> str:
 def fingerprint(
     subject: Subject, kind: ConnectivityKind, atlas: Atlas, settings: ConnectomeSettings, options: RecordingOptions
 ) -> str:
-    """SHA-256 over all that the results of a recording depend on: its numbers, settings, options and this version."""
+    """SHA-256 over all that the results of a recording depend on: its numbers, settings, options and this version.
+
+    Parameters
+    ----------
+    subject : Subject
+    kind : ConnectivityKind
+        Of the cohort.
+    atlas : Atlas
+    settings : ConnectomeSettings
+    options : RecordingOptions
+    """
     values = subject.series if subject.series is not None else subject.connectivity
     numbers = np.ascontiguousarray(values, dtype="<f8")
     about = {
@@ -86,6 +104,7 @@ def fingerprint(
         "atlas": atlas.table().to_json(),
         "settings": settings.as_dict(),
         "options": asdict(options),
+        "model": model_of(options).sha256 if options.model else "",
         "version": biobgt.__version__,
     }
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())

@@ -23,7 +23,6 @@ from biobgt.base.files import held_by_another, make_folder, meant, read_csv, wri
 from biobgt.data.atlas import BUNDLED, Atlas, load_atlas
 from biobgt.data.cohort import Cohort, person_of
 from biobgt.data.graph import KINDS, ConnectivityKind, ConnectomeSettings
-from biobgt.modules.measures import REGION_MEASURES
 from biobgt.study.data import StudyData
 from biobgt.study.files import (
     LENGTHS,
@@ -89,7 +88,14 @@ class StudyFolder:
     # What a run writes.
 
     def begin(self, cohort: Cohort, settings: ConnectomeSettings, options: RecordingOptions) -> None:
-        """Write what the study is, before anything is measured; a folder of other things is refused."""
+        """Write what the study is, before anything is measured; a folder of other things is refused.
+
+        Parameters
+        ----------
+        cohort : Cohort
+        settings : ConnectomeSettings
+        options : RecordingOptions
+        """
         others = [one.name for one in self.path.iterdir() if not one.name.startswith(".")]
         if others and not (self.path / ABOUT).exists():
             raise InputError(f"'{self.path}' holds other files ({min(others)}) and no study. Name an empty folder.")
@@ -218,8 +224,7 @@ class StudyFolder:
             raise InputError(f"No recording in '{self.path}' was measured: {RECORDINGS}.tsv says why.")
         n, n_levels, pairs = len(table), len(options.levels), np.triu_indices(atlas.n_regions, 1)
         edges = np.empty((n, len(pairs[0])), np.float32)
-        measured = (*options.measures, *REGION_MEASURES)
-        regions = {name: np.empty((n, n_levels, atlas.n_regions)) for name in measured}
+        regions = {name: np.empty((n, n_levels, atlas.n_regions)) for name in options.region_measures}
         network: dict[str, FloatArray] = {}
         for number, stem in enumerate(table["files"]):
             edges[number] = self.connectivity(stem)[pairs]
@@ -240,6 +245,7 @@ class StudyFolder:
             network=network,
             overall=network[OVERALL][:, 0],
             lengths=self._mean_lengths(table["files"]),
+            model=options.model,
         )
 
     def connectivity(self, stem: str) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -311,5 +317,13 @@ class Progress:
 
 
 def tell_progress(folder: Path, level: str, state: str, **about: Any) -> None:
-    """Write how far a run is: the level, its state, and what else is known."""
+    """Write how far a run is.
+
+    Parameters
+    ----------
+    folder : Path
+    level, state : str
+    **about
+        What else is known.
+    """
     write_atomically(folder / PROGRESS, to_json({"level": level, "state": state, **about}))

@@ -46,7 +46,15 @@ def without_modules_zero(data: StudyData) -> tuple[StudyData, list[str]]:
 
 
 def in_consensus(data: StudyData, design: StudyDesign, options: DesignOptions) -> tuple[StudyData, str]:
-    """Leave only the edges that are in the consensus of the people who are tested."""
+    """Leave only the edges that are in the consensus of the people who are tested.
+
+    Parameters
+    ----------
+    data : StudyData
+    design : StudyDesign
+    options : DesignOptions
+        Which consensus it is.
+    """
     if data.kind.functional:
         raise InputError(
             "A consensus is of structural connectomes: functional connectivity has no pairs without an edge."

@@ -8,10 +8,11 @@ from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.data.graph import ConnectivityKind, ConnectomeSettings
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
-from biobgt.modules.measures import ModuleOptions
+from biobgt.modules.measures import REGION_MEASURES, ModuleOptions
 from biobgt.study.design import DesignOptions
 
 DENSITIES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # shares of pairs, over which the area under the curve is taken
+ATTENTION = "attention_received"
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,23 @@ class RecordingOptions(EntanglementOptions, ModuleOptions):
         "A second each at 200 regions. 0: small-worldness is not measured.",
         low=0,
     )
+    model: str = option(
+        "",
+        title="Model",
+        help="Model, by its name or folder, whose attention is measured: what each region receives from the others. "
+        "It must know the atlas. By default attention is not measured.",
+        flag="--model",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "levels", tuple(sorted(set(self.levels))))
         object.__setattr__(self, "measures", tuple(key for key in HUB_MEASURES if key in self.measures))
+
+    @property
+    def region_measures(self) -> tuple[str, ...]:
+        """All that is measured of every region, by key."""
+        return (*self.measures, *REGION_MEASURES, *((ATTENTION,) if self.model else ()))
 
     def settings_at_levels(self, settings: ConnectomeSettings) -> tuple[ConnectomeSettings, ...]:
         """How graphs are made, at each level."""

@@ -20,7 +20,7 @@ from biobgt.results.measured import Measured
 from biobgt.study.files import fingerprint, recording_files, stems
 from biobgt.study.folder import FINISHED, MEASURED, STOPPED, WAITING, Progress, StudyFolder
 from biobgt.study.options import RecordingOptions
-from biobgt.study.subject import measure_recording
+from biobgt.study.subject import measure_recording, model_of
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ def measure_participants(
     progress : callable, optional
         Told (done, total) of those that are to be measured now.
     """
+    if options.model and (why := model_of(options).refusal(cohort)):
+        raise InputError(why)
     folder = StudyFolder(out)
     with folder.alone():
         folder.begin(cohort, settings, options)

@@ -5,12 +5,15 @@ Regions without signal have no numbers (NaN): a zero would be taken for a measur
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.arrays import FloatArray
 from biobgt.base.references import cited
 from biobgt.data.atlas import Atlas
 from biobgt.data.connectivity import fisher_z
@@ -26,7 +29,10 @@ from biobgt.modules.measures import (
 )
 from biobgt.modules.structure import segregation
 from biobgt.results.measured import Measured
-from biobgt.study.options import RecordingOptions
+from biobgt.study.options import ATTENTION, RecordingOptions
+
+if TYPE_CHECKING:
+    from biobgt.model.pretrained import InstalledModel
 
 LEVEL, REGION = "level", "region"
 MEAN, OVERALL = "mean_connectivity", "mean_absolute_connectivity"
@@ -48,8 +54,8 @@ class RecordingMeasures:
     edges : ndarray, shape (n_regions, n_regions)
         Fisher z of correlations, other weights as they are; NaN for regions without signal, zero on the diagonal.
     regions : DataFrame
-        A row per level and region: ``level``, ``region``, the hub measures, ``module`` (0 for none), ``role`` and the
-        measures of :data:`biobgt.modules.measures.REGION_MEASURES`.
+        A row per level and region: ``level``, ``region``, the hub measures, ``module`` (0 for none), ``role``, the
+        measures of :data:`biobgt.modules.measures.REGION_MEASURES` and, of a model, ``attention_received``.
     network : DataFrame
         A row per level: see :func:`network_columns`.
     """
@@ -71,10 +77,11 @@ def measure_recording(measured: Measured, options: RecordingOptions) -> Recordin
     silent = np.array(measured.subject.silent_regions, dtype=np.int64)
     mean, overall = measured.mean_connectivity()
     fixed = {**_segregation_of_labellings(measured), MEAN: mean, OVERALL: overall}
+    received = _attention_received(measured, options)
     regions, network = [], []
     for settings in options.settings_at_levels(measured.settings):
         at_level = measured.of(measured.subject.id, settings)
-        regions.append(_regions(at_level, options, silent))
+        regions.append(_regions(at_level, options, silent).assign(**received))
         network.append({LEVEL: settings.level, **_network(at_level, options), **fixed})
     return RecordingMeasures(_edges(measured, silent), pd.concat(regions, ignore_index=True), pd.DataFrame(network))
 
@@ -96,6 +103,29 @@ def _regions(measured: Measured, options: RecordingOptions, silent: NDArray[np.i
     table.loc[silent, [*options.measures, *REGION_MEASURES]] = np.nan
     table.insert(0, LEVEL, measured.settings.level)
     return table
+
+
+def model_of(options: RecordingOptions) -> "InstalledModel":
+    """The model whose attention is measured; on the processor, for the same numbers on every machine of a cluster."""
+    from biobgt.model.pretrained import installed_model
+
+    return _on_processor(installed_model(options.model))
+
+
+@lru_cache(2)
+def _on_processor(model: "InstalledModel") -> "InstalledModel":
+    return replace(model, device="cpu")
+
+
+def _attention_received(measured: Measured, options: RecordingOptions) -> dict[str, FloatArray]:
+    """What each region receives from the others, by its column; nothing where no model was chosen."""
+    if not options.model:
+        return {}
+    from biobgt.model.attention import attention_received
+
+    received = attention_received(measured.attention_map(model_of(options)))
+    received[list(measured.subject.silent_regions)] = np.nan
+    return {ATTENTION: received}
 
 
 def _network(measured: Measured, options: RecordingOptions) -> dict[str, float]:
@@ -144,7 +174,22 @@ def region_columns(kind: ConnectivityKind, options: RecordingOptions) -> dict[st
         "module": "Module of the region, found anew at every level; 0 for none.",
         "role": "Role of the region in its module (R1 to R7).",
         **{key: cited(measure.definition) for key, measure in REGION_MEASURES.items()},
+        **({ATTENTION: attention_definition(options.model)} if options.model else {}),
     }
+
+
+def attention_definition(model: str) -> str:
+    """What attention received is, in a sentence.
+
+    Parameters
+    ----------
+    model : str
+        Whose attention it is.
+    """
+    return (
+        f"Attention that the region receives from the others on average in model {model}, in multiples of uniform "
+        "attention; the same at every level."
+    )
 
 
 def network_columns(labellings: Iterable[str], options: RecordingOptions) -> dict[str, str]:

@@ -76,7 +76,16 @@ def readout_parts(labels: NDArray[np.int64], n_groups: int, readouts: Readouts =
 
 
 def own_logits(logits: Tensor, groups: Tensor, readouts: Readouts) -> Tensor:
-    """Logits, shape (B, n_groups), in which the groups of other readouts than a subject's own cannot be chosen."""
+    """Logits, shape (B, n_groups), in which the groups of other readouts than a subject's own cannot be chosen.
+
+    Parameters
+    ----------
+    logits : Tensor, shape (B, n_groups)
+    groups : Tensor, shape (B,)
+        The group of each subject.
+    readouts : sequence of sequences of int
+        The groups of each readout.
+    """
     if not readouts:
         return logits
     same = torch.zeros(logits.shape[1], logits.shape[1], dtype=torch.bool, device=logits.device)

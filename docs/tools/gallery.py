@@ -49,14 +49,15 @@ WIDE = (
 class Shown:
     """Whom the gallery shows: a demo cohort, drawn once, a model of the same atlas, and a study.
 
-    ``study`` opens what ``biobgt study`` wrote; without one, figures of studies are left out. ``options`` are
-    those of single figures, by their keys, where a figure shall not have its defaults.
+    ``study`` opens what ``biobgt study`` wrote; without one, figures of studies are left out. ``options`` and
+    ``demos`` are those of single figures, by their keys, where a figure shall not have its defaults or that demo.
     """
 
     demo: CohortRef
     model: str
     study: Callable[[], FinishedStudy] | None = None
     options: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict, hash=False)
+    demos: Mapping[str, CohortRef] = field(default_factory=dict, hash=False)
     measured: dict[CohortRef, Measured] = field(default_factory=dict, compare=False, repr=False)
 
     def cohort(self, kind: Figure[Any]) -> CohortRef:
@@ -64,7 +65,7 @@ class Shown:
         if kind.of_study:
             return CohortRef(STUDY, study=True)
         named = getattr(kind, "example_of", "") or self.model
-        return CohortRef(named, model=True) if kind.of_model else self.demo
+        return CohortRef(named, model=True) if kind.of_model else self.demos.get(kind.key, self.demo)
 
     def of(self, ref: CohortRef) -> Measured:
         """A cohort, measured once for all figures."""
@@ -103,12 +104,17 @@ def example(kind: Figure[Any], shown: Shown = REAL) -> Example:
     """One figure of the first subject, the groups or the model that are shown."""
     ref = shown.cohort(kind)
     if kind.of_study:
-        return Example(FigureRequest(kind.key, ref), PaperStyle().width_mm)
+        return Example(FigureRequest(kind.key, ref), _width(kind))
     cohort = shown.of(ref).cohort
     subject = cohort.ids[0] if kind.of_subject else None
     options = {**_needed(kind, cohort, shown.model), **shown.options.get(kind.key, {})}
-    width = WIDE_MM if kind.key in WIDE else PaperStyle().width_mm
-    return Example(FigureRequest(kind.key, ref, subject, options=options), width)
+    return Example(FigureRequest(kind.key, ref, subject, options=options), _width(kind))
+
+
+def _width(kind: Figure[Any]) -> float:
+    """One column of a journal in mm, or two, where the figure needs them."""
+    style = PaperStyle()
+    return WIDE_MM if kind.key in WIDE or style.needed_mm(kind.least_mm) > style.width_mm else style.width_mm
 
 
 def _needed(kind: Figure[Any], cohort: Cohort, model: str) -> dict[str, Plain]:

@@ -18,8 +18,7 @@ from markdown_it import MarkdownIt
 from biobgt import Cohort, Subject, read_cohort
 from biobgt.base.files import _as_meant, atomic_file, meant, safe_table, safe_text, write_atomically, write_csv
 from biobgt.base.wording import escape_markdown
-from biobgt.cli.arguments import write_reading
-from biobgt.cli.networks import _write_table
+from biobgt.cli.arguments import write_reading, write_table
 from biobgt.data.atlas import numbered_atlas
 from biobgt.readers.phenotypes import read_phenotypes
 
@@ -137,7 +136,7 @@ def test_ids_of_files_survive_export_and_reading(tmp_path: Path, rng: np.random.
     assert sorted(cohort.ids) == sorted(ids)
     write_reading(cohort, tmp_path)
     table = pd.DataFrame({"subject": list(cohort.ids), "group": ["=NC"] * 5, "score": [-1.0, -2.5, 3, 4, 5]})
-    _write_table(table, tmp_path / "phenotypes.csv")
+    write_table(table, tmp_path / "phenotypes.csv")
     for file in ("sources.csv", "phenotypes.csv"):
         for row in csv.reader((tmp_path / file).open()):
             assert not any(cell.startswith(("=", "+", "@")) for cell in row)

@@ -28,6 +28,7 @@ SMALL = gallery.Shown(
         "group_module_brain": {"runs": 2},
         "group_module_flow": {"runs": 2},
     },
+    demos=dict.fromkeys(("centiles", "centiles_brain"), CohortRef("asd", demo=True, n_per_group=2)),
 )
 
 

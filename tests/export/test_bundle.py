@@ -43,8 +43,12 @@ def unpack(data, folder):
 
 
 def run_script(folder):
-    """Run the bundle's script as a user does, with only the environment's programs and the system's on the path."""
+    """Run the bundle's script as a user does, with only the environment's programs and the system's on the path.
+
+    How OpenBLAS adds up is the machine's: what is set for it holds for both sides.
+    """
     env = {"PATH": f"{BIN}{os.pathsep}/usr/bin{os.pathsep}/bin", "COLUMNS": "200", "HOME": str(folder)}
+    env |= {name: value for name, value in os.environ.items() if name.startswith("OPENBLAS_")}
     command = ["sh", str(folder / "make_figures.sh")]
     return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
 

@@ -200,9 +200,9 @@ def test_lines_on_two_groups_are_of_their_comparison():
     facts = {one["name"]: one["values"] for one in linked.difference_facts(measured, options)["columns"]}
     values = regional_values(measured, options, FC_STRENGTH)
     of_second = [one.group == second for one in cohort]
-    assert facts[second][REGION] == f"{values[of_second, REGION].mean():.3g}"
+    assert facts[second][REGION].replace("−", "-") == f"{values[of_second, REGION].mean():.3g}"
     found = compare_measured(measured, options)[1].table
-    assert (float(facts["d"][REGION]), float(facts["q"][REGION])) == pytest.approx(
+    assert (float(facts["d"][REGION].replace("−", "-")), float(facts["q"][REGION])) == pytest.approx(
         (found["d"][REGION], found["q"][REGION]), abs=0.01, rel=0.05
     )
 

@@ -16,7 +16,7 @@ from biobgt.base.references import cited
 from biobgt.data.simulate import demo_cohort
 from biobgt.figures import groups, module_colours
 from biobgt.figures import modules as family
-from biobgt.figures.groups import ModuleComparisonOptions, _module_methods, difference_caption, difference_numbers
+from biobgt.figures.groups import ModuleComparisonOptions, difference_caption, difference_numbers, group_module_methods
 from biobgt.figures.modules import _strongest_within_modules
 from biobgt.figures.paper.pen import draw_on_paper
 from biobgt.figures.paper_style import PaperStyle
@@ -106,7 +106,7 @@ def group_flow_of(difference, *, simulated=False):
     with (
         patch.object(groups, "changed_modules", return_value=difference),
         patch.object(groups, "named_modules", return_value={1: "1", 2: "2"}),
-        patch.object(groups, "_module_methods", return_value=()),
+        patch.object(groups, "group_module_methods", return_value=()),
     ):
         return groups.group_module_flow(measured, options)
 
@@ -266,7 +266,7 @@ def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
         "Permutation p": "0.0312",
     }
     caption = difference_caption(measured, options, found)
-    methods = cited(" ".join(_module_methods(measured, options, found)))
+    methods = cited(" ".join(group_module_methods(measured, options, found)))
     assert caption.startswith("Simulated subjects: consensus modules of NC and of AD. ")
     assert "within their group (mean AMI 0.500) than between groups (0.250)" in caption
     for said in ("1,000 permutations of the groups, seed 7", UNADJUSTED):
@@ -276,7 +276,7 @@ def test_two_groups_are_said_alike_on_the_page_and_in_the_methods():
     assert "recordings" not in caption
     undefined = two_groups_compared(np.nan)
     assert difference_numbers(undefined)["Permutation p"] == "not defined"
-    assert "difference is not defined (1,000" in cited(" ".join(_module_methods(measured, options, undefined)))
+    assert "difference is not defined (1,000" in cited(" ".join(group_module_methods(measured, options, undefined)))
 
 
 def test_recordings_of_two_groups_are_counted_as_people():

@@ -171,7 +171,7 @@ def test_who_stops_does_not_wait_for_the_files_ahead(tmp_path, rng, warm):
     np.save(folder / "0.npy", rng.standard_normal((20, 4)))
     paths = [folder / "0.npy", *(write(folder / f"{i}.h5", rng.standard_normal((20, 4))) for i in range(1, 6))]
     files = [FoundFile(path, path.name) for path in paths]
-    reading = _read_candidates(files, ReadOptions(), None, None)
+    reading = _read_candidates(files, ReadOptions(), None, None, lambda values: values)
     assert next(reading).subject == "0"
     assert next(reading).subject == "1"
     assert next(reading).subject == "2"
@@ -180,7 +180,7 @@ def test_who_stops_does_not_wait_for_the_files_ahead(tmp_path, rng, warm):
     assert asked_for
     for pid in asked_for:
         os.kill(pid, signal.SIGSTOP)
-    reading = _read_candidates(files[1:], ReadOptions(), None, None)
+    reading = _read_candidates(files[1:], ReadOptions(), None, None, lambda values: values)
     # To the process, as a terminal sends it: a signal to the thread of the timer would not wake the one that waits.
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):

@@ -19,6 +19,9 @@ from biobgt.base.errors import InputError
 from biobgt.data.atlas import numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import demo_cohort
+from biobgt.model.attention import attention_received
+from biobgt.model.pretrained import installed_model
 from biobgt.modules.measures import ModuleOptions
 from biobgt.results.measured import Measured
 from biobgt.study import DesignOptions, participants, study_findings
@@ -252,3 +255,20 @@ def test_log_weights_and_lengths_of_tracts_come_through_a_whole_study(tmp_path, 
     changed = replace(subjects[0], lengths=subjects[0].lengths * 2)
     again = replace(cohort, subjects=(changed, *subjects[1:]))
     assert measure_participants(again, tmp_path, settings, options).measured == 1
+
+
+def test_attention_of_a_model_is_measured_with_the_rest_and_another_atlas_is_refused_first(tmp_path):
+    cohort = demo_cohort("ad", n_per_group=2)
+    options = RecordingOptions(levels=(0.2, 0.3), measures=("degree",), runs=1, model="adsim-aal90")
+    for workers in (1, 2):
+        measure_participants(cohort, tmp_path / str(workers), SETTINGS, options, workers=workers)
+    assert contents(tmp_path / "1") == contents(tmp_path / "2")
+    data = StudyFolder(tmp_path / "1").data()
+    assert data.model == "adsim-aal90"
+    model = installed_model("adsim-aal90")
+    expected = [attention_received(Measured(cohort).of(name).attention_map(model)) for name in cohort.ids]
+    for level in range(2):
+        assert data.regions["attention_received"][:, level] == pytest.approx(np.array(expected), rel=1e-2)
+    with pytest.raises(InputError, match="regions"):
+        measure_participants(small_cohort(), tmp_path / "other", SETTINGS, options)
+    assert not (tmp_path / "other").exists()

@@ -12,6 +12,7 @@ from biobgt.data.cohort import counted_people
 from biobgt.inference.design import AVERAGED, COMPARED
 from biobgt.inference.edges import BLOCKS, EXTENT, INTENSITY
 from biobgt.inference.formula import variables_of
+from biobgt.model.pretrained import installed_models
 from biobgt.study.background import BackgroundStudy, RunState
 from biobgt.study.design import DesignOptions, PlannedStudy, plan_study
 from biobgt.study.finished import FinishedStudy
@@ -49,7 +50,7 @@ def show_design(view: View, study: BackgroundStudy, state: RunState, finished: F
         st.code(_formula_words(options), language=None)
         planned = _show_plan(view, options)
         if planned is not None and state.state != "running":
-            measured = _ask_measures()
+            measured = _ask_measures(view)
             label = {"none": "Start the study", "finished": "Run it again"}.get(state.state, "Go on")
             if st.button(label, key="study_start", type="primary", icon=":material/play_arrow:"):
                 study.start(view.cohort, view.settings, [measured, options])
@@ -175,7 +176,7 @@ def _show_plan(view: View, options: DesignOptions) -> PlannedStudy | None:
     return planned
 
 
-def _ask_measures() -> RecordingOptions:
+def _ask_measures(view: View) -> RecordingOptions:
     """What is measured of everybody."""
     about = RecordingOptions.declared()
     with st.expander("What is measured"):
@@ -191,5 +192,15 @@ def _ask_measures() -> RecordingOptions:
             format_func=lambda level: f"{level:g}",
             help=about["levels"].help,
         )
+        fitting = [name for name, model in installed_models().items() if not model.refusal(view.cohort)]
+        model = st.selectbox(
+            "Attention of a model",
+            ("", *fitting),
+            format_func=lambda name: name or "Not measured",
+            key="study_model",
+            persist_state="session",
+            width=220,
+            help=about["model"].help,
+        )
         st.caption(f"{counted(len(measures), 'measure')} at {counted(len(levels), 'level')} of the threshold.")
-    return RecordingOptions(measures=tuple(measures), levels=tuple(sorted(levels)))
+    return RecordingOptions(measures=tuple(measures), levels=tuple(sorted(levels)), model=model)

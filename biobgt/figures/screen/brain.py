@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.base.colours import LINE_GREY
+from biobgt.base.colours import LINE_GREY, RIM_GREY
 from biobgt.data.cortex import HEMISPHERES, hemisphere_mesh
 from biobgt.figures.brain import (
     NO_GROUP,
@@ -113,7 +113,7 @@ def _node_traces(shown: Brain) -> list[Dictionary]:
     traces = []
     for name, members, colour, symbol in shown.parts:
         marker: Dictionary = {"color": colour, "symbol": symbol, "size": diameters[members], "opacity": 1}
-        marker["line"] = {"color": "#8A959C", "width": 1}
+        marker["line"] = {"color": RIM_GREY, "width": 1}
         if shown.shades is not None and name != NO_VALUE:
             assert shown.values is not None
             marker |= {"color": shown.values[members], "coloraxis": "coloraxis"}

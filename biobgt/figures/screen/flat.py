@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.base.colours import PALE_GREY
+from biobgt.base.colours import PALE_GREY, RIM_GREY
 from biobgt.data.cortex import HEMISPHERES, hemisphere_mesh
 from biobgt.figures.brain import ABOVE, LEFT, NO_VALUE, Brain
 from biobgt.figures.drawing import Axis, Drawing, Panel
 
 Dictionary = dict[str, Any]
 _DIAMETERS, _PLAIN_DIAMETER = (2.5, 10.0), 6.5  # px
-_NODE: Dictionary = {"opacity": 1, "line": {"color": "#8A959C", "width": 0.5}}
+_NODE: Dictionary = {"opacity": 1, "line": {"color": RIM_GREY, "width": 0.5}}
 _OUTLINE: Dictionary = {
     "mode": "lines",
     "line": {"color": PALE_GREY, "width": 1},

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biobgt.base.colours import BLACKISH, LINE_GREY, PALE_GREY, ink_on
+from biobgt.base.colours import BLACK, BLACKISH, LINE_GREY, PALE_GREY, ink_on
 from biobgt.base.wording import power_of_ten
 from biobgt.figures import drawing as draw
 from biobgt.figures.brain import Brain
@@ -581,7 +581,7 @@ def _surroundings(mark: draw.Surroundings, at: _Place, sheet: _Sheet) -> None:
         hovertext=[f"{_plain(name)}<br>{note}" for name, note in zip(mark.names, notes, strict=True)],
     )
     # In black on its colour: readable on lines, in a light and in a dark page.
-    look = {"font": {"size": 11, "color": "#000000"}, "bgcolor": own, "showarrow": False}
+    look = {"font": {"size": 11, "color": BLACK}, "bgcolor": own, "showarrow": False}
     sheet.notes.append({"x": 0, "y": 0, "yshift": 20, "text": f"<b>{_shortened(mark.names[0])}</b>", **look})
 
 

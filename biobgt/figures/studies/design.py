@@ -21,6 +21,8 @@ from biobgt.figures.studies.shown import ShownContrast, StudyFigureOptions, meas
 from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.inference.formula import INTERCEPT
 from biobgt.study.design import COMBAT
+from biobgt.study.options import ATTENTION
+from biobgt.study.subject import attention_definition
 
 if TYPE_CHECKING:
     from biobgt.results.measured import Measured
@@ -196,6 +198,8 @@ def _extreme(low_in_hubs: bool) -> str:
 
 
 def _measured_methods(study: "FinishedStudy", key: str) -> tuple[str, ...]:
+    if key == ATTENTION:
+        return (attention_definition(study.data.model),)
     definition = (HUB_MEASURES[key].in_words_of(study.kind).definition,) if key in HUB_MEASURES else ()
     return (*_graph_sentences(study), *definition)
 

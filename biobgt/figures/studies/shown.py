@@ -20,6 +20,7 @@ from biobgt.inference.design import COMPARED
 from biobgt.inference.formula import INTERCEPT
 from biobgt.modules.measures import REGION_MEASURES, measure_columns
 from biobgt.study.finished import FinishedStudy
+from biobgt.study.options import ATTENTION
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,6 +148,7 @@ def measure_words(study: FinishedStudy, key: str) -> str:
     """
     known = {key: one.title for key, one in HUB_MEASURES.items()}
     known |= {key: one.title for key, one in REGION_MEASURES.items()}
+    known[ATTENTION] = f"attention received in model {study.data.model}"
     for column, (measure, labelling) in measure_columns(study.atlas.labels).items():
         known[column] = f"{measure.title}, {LABELLINGS.get(labelling, labelling)}" if labelling else measure.title
     named = key
