@@ -123,7 +123,7 @@ def _attention_received(measured: Measured, options: RecordingOptions) -> dict[s
         return {}
     from biobgt.model.attention import attention_received
 
-    received = attention_received(measured.attention_map(model_of(options)))
+    received = attention_received(measured.attention_map(model_of(options)).astype(np.float64))
     received[list(measured.subject.silent_regions)] = np.nan
     return {ATTENTION: received}
 
