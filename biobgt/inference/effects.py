@@ -19,11 +19,11 @@ from biobgt.inference.design import Contrast, StudyDesign
 from biobgt.inference.formula import INTERCEPT
 from biobgt.inference.permutation import (
     Exchange,
-    LinearModel,
+    Model,
     drawn_statistics,
     null_counts,
     permutation_p,
-    unit_residuals,
+    residuals_of_features,
 )
 from biobgt.inference.tails import BELOW, tail_p
 
@@ -71,6 +71,7 @@ def effects_of(
     values: ArrayLike,
     *,
     features: Sequence[str] | None = None,
+    beside: ArrayLike | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
     tail: bool = False,
@@ -84,6 +85,8 @@ def effects_of(
         In the order of the table that the design was made of.
     features : sequence of str, length n_features, optional
         Names; numbers from 1 if None.
+    beside : array-like, shape (n_table_rows, n_features, n_own), optional
+        Covariates of each feature, its own, besides those of the design: the same term given these.
     permutations, seed : int
     tail : bool
         Approximate small p by a generalised Pareto distribution, where it fits; see
@@ -97,21 +100,21 @@ def effects_of(
     if len(names) != kept.shape[1]:
         raise InputError(f"There are {kept.shape[1]} features and {len(names)} names for them.")
     finite = np.flatnonzero(np.isfinite(kept).all(axis=0))
+    given = None if beside is None else _beside(design, np.asarray(beside, np.float64), len(names))[:, finite]
     tables, nulls, unfitted = [], [], 0
     for contrast in design.contrasts:
-        model = design.model(contrast)
-        varies, residuals, norms = unit_residuals(model, kept[:, finite])
-        own = finite[varies]
+        tested = residuals_of_features(design.model(contrast), kept, finite, given)
         table = pd.DataFrame(
             np.nan, index=range(len(names)), columns=["estimate", "effect", "effect_low", "effect_high"]
         )
-        table.iloc[own] = np.column_stack(effect_sizes(design, contrast, model, residuals, norms))
         statistic = np.full(len(names), np.nan)
-        statistic[own] = model.statistics(residuals)[:, 0]
-        tested = [(own, model, residuals)]
-        counts, largest = null_counts(tested, statistic, design.exchange, permutations=permutations, seed=seed)
+        for (own, model, residuals), norms in tested:
+            table.iloc[own] = np.column_stack(effect_sizes(design, contrast, model, residuals, norms))
+            statistic[own] = model.statistics(residuals)[:, 0]
+        each = [one for one, _ in tested]
+        counts, largest = null_counts(each, statistic, design.exchange, permutations=permutations, seed=seed)
         p = np.where(np.isnan(statistic), np.nan, (1 + counts) / (1 + permutations))
-        if tail:
+        for own, model, residuals in each if tail else []:
             p[own], left = tails_fitted(
                 p[own], np.abs, model, residuals, design.exchange, permutations=permutations, seed=seed
             )
@@ -140,10 +143,20 @@ def effects_of(
     )
 
 
+def _beside(design: StudyDesign, beside: FloatArray, n_features: int) -> FloatArray:
+    """Covariates of each feature in the rows of the design, shape (n_rows, n_features, n_own)."""
+    if beside.ndim != 3 or beside.shape[1] != n_features:
+        raise InputError(
+            f"Covariates of single features have the shape {beside.shape}, and there are {n_features} features: give "
+            "rows, features and covariates of each."
+        )
+    return design.observations(beside.reshape(len(beside), -1)).reshape(-1, *beside.shape[1:])
+
+
 def tails_fitted(
     p: FloatArray,
     height: Callable[[FloatArray], FloatArray],
-    model: LinearModel,
+    model: Model,
     residuals: FloatArray,
     exchange: Exchange,
     *,
@@ -158,7 +171,7 @@ def tails_fitted(
         Counted.
     height : callable
         What is large of a statistic where there is an effect: its size, or the statistic itself.
-    model : LinearModel
+    model : LinearModel or FeatureModels
     residuals : ndarray, shape (n_features, n_rows)
         Of unit length.
     exchange : Exchange
@@ -174,9 +187,10 @@ def tails_fitted(
     small, some = np.flatnonzero(p < BELOW), max(1, _KEPT // permutations)
     for start in range(0, len(small), some):
         chosen = small[start : start + some]
-        part = [(np.arange(len(chosen)), model, residuals[chosen])]
+        own = model.some(chosen)
+        part = [(np.arange(len(chosen)), own, residuals[chosen])]
         drawn = drawn_statistics(part, len(chosen), exchange, permutations=permutations, seed=seed)
-        observed = height(model.statistics(residuals[chosen])[:, 0])
+        observed = height(own.statistics(residuals[chosen])[:, 0])
         fitted, found = tail_p(observed, height(np.hstack(list(drawn))))
         p[chosen[fitted]] = found[fitted]
         unfitted += int((~fitted).sum())
@@ -184,7 +198,8 @@ def tails_fitted(
 
 
 def _with_families(tables: list[pd.DataFrame], nulls: list[FloatArray]) -> list[pd.DataFrame]:
-    """Tables with p of families: all pairs together, and what has an F."""
+    """Tables with p of families: all pairs together, and what has an F; NaN where nothing was tested."""
+    tables = [table.assign(p_family=np.nan, q=np.nan) for table in tables]
     for kind in "tF":
         places = [i for i, table in enumerate(tables) if table["statistic_kind"].iloc[0] == kind]
         if not places or not len(nulls[places[0]]):
@@ -239,7 +254,7 @@ def effect_kind(design: StudyDesign, contrast: Contrast) -> str:
 
 
 def effect_sizes(
-    design: StudyDesign, contrast: Contrast, model: LinearModel, residuals: FloatArray, norms: FloatArray
+    design: StudyDesign, contrast: Contrast, model: Model, residuals: FloatArray, norms: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Estimate of a contrast in each feature, effect size, and both ends of its 95 % interval.
 
@@ -247,7 +262,7 @@ def effect_sizes(
     ----------
     design : StudyDesign
     contrast : Contrast
-    model : LinearModel
+    model : LinearModel or FeatureModels
         Of the contrast.
     residuals : ndarray, shape (n_features, n_rows)
         Of unit length, see :func:`biobgt.inference.permutation.unit_residuals`.
@@ -255,10 +270,10 @@ def effect_sizes(
     """
     from scipy import special, stats
 
-    along = residuals @ model.tested.T
+    along = model.along(residuals)
     share = np.clip((along**2).sum(axis=1), 0, 1)  # of what the covariates leave
     if len(contrast.weights) > 1:
-        several = len(model.tested)
+        several = model.n_tested
         f = share / several / np.maximum((1 - share) / model.degrees, 1e-20)
         ends = [special.ncfdtrinc(several, model.degrees, p, f) for p in (0.975, 0.025)]
         n = several + model.degrees + 1
@@ -273,7 +288,7 @@ def effect_sizes(
     if effect_kind(design, contrast) == D:
         d, half = model.size(residuals)
         return estimate, d, d - half, d + half
-    r, error = along[:, 0], 1 / math.sqrt(max(model.degrees - 1, 1))
+    r, error = along[:, 0], 1 / np.sqrt(np.maximum(model.degrees - 1, 1))
     z = np.arctanh(np.clip(r, -1 + 1e-15, 1 - 1e-15))
     return estimate, r, np.tanh(z - 1.959964 * error), np.tanh(z + 1.959964 * error)
 

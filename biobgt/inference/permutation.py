@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,9 @@ from scipy import linalg, sparse
 
 from biobgt.base.arrays import FloatArray, discovery_rates
 from biobgt.base.errors import InputError
+
+if TYPE_CHECKING:
+    from biobgt.inference.beside import FeatureModels
 
 EFFECT_COLUMNS = ("difference", "d", "d_low", "d_high", "t", "p", "p_family", "q")
 
@@ -119,6 +122,25 @@ class LinearModel:
     kinds: NDArray[np.int64]
     own_degrees: FloatArray
 
+    def some(self, chosen: Any) -> "LinearModel":
+        """The model of some features: the same for all."""
+        return self
+
+    @property
+    def n_tested(self) -> int:
+        """How many columns are tested at once."""
+        return len(self.tested)
+
+    @property
+    def width(self) -> int:
+        """Columns that a rearrangement needs."""
+        several = 1 + (len(self.own_degrees) > 1) * len(self.pairs)
+        return len(self.directions) * several + len(self.pairs)
+
+    def along(self, residuals: FloatArray) -> FloatArray:
+        """Coefficients of what is tested, shape (n_features, n_tested), of residuals of unit length."""
+        return residuals @ self.tested.T
+
     @property
     def directions(self) -> FloatArray:
         """Covariates that are not absorbed, and last what is tested."""
@@ -165,22 +187,11 @@ class LinearModel:
         # Instead of many residuals, the few columns of the model are rearranged, by the inverse.
         inverse = None if orders is None else np.argsort(orders, axis=1)
         parts = _products(residuals, self.directions, inverse, signs)
-        n_tested = len(self.tested)
-        along = parts[..., -n_tested:]
         if len(self.own_degrees) == 1:
-            left = np.maximum(1 - np.einsum("...i,...i->...", parts, parts), _NOTHING) / self.degrees
-            if n_tested == 1:
-                return np.asarray(along[..., 0] / np.sqrt(left))
-            return np.asarray(np.einsum("...i,...i->...", along, along) / n_tested / left)
-        found = self._covariances(residuals, parts, inverse, signs)
-        if n_tested == 1:
-            return np.asarray(along[..., 0] / np.sqrt(np.maximum(found[..., 0], _NOTHING)))
-        covariances = np.empty((*found.shape[:-1], n_tested, n_tested))
-        for place, (a, b) in enumerate(self.pairs):
-            covariances[..., a, b] = covariances[..., b, a] = found[..., place]
-        covariances += _NOTHING * np.eye(n_tested)
-        solved = np.linalg.solve(covariances, along[..., None])[..., 0]
-        return np.asarray(np.einsum("...i,...i->...", along, solved) / n_tested)
+            return pooled_statistics(parts, self.n_tested, self.degrees)
+        return studentised(
+            parts[..., -self.n_tested :], self._covariances(residuals, parts, inverse, signs), self.pairs
+        )
 
     def _covariances(
         self,
@@ -232,19 +243,93 @@ class LinearModel:
         residuals : ndarray, shape (n_features, n_rows)
             Of unit length; one column is tested.
         """
-        from scipy import stats  # a second of import that a page's first start need not wait for
-
         along, variances = self.kind_variances(residuals)
-        along = along[:, 0]
-        shares = np.bincount(self.kinds, self.tested[0] ** 2, len(self.own_degrees))
-        pooled = np.maximum(variances @ self.own_degrees / self.degrees, _NOTHING)
-        d = along / (self.length * np.sqrt(pooled))
-        of_difference = np.maximum(variances @ shares, _NOTHING)
-        # Of the pooled SD, relative: 1 / 2 degrees where variances are equal, as in Hedges and Olkin's interval.
-        of_sd = variances**2 @ self.own_degrees / (2 * self.degrees**2 * pooled**2)
-        degrees = of_difference**2 / (variances**2 @ (shares**2 / self.own_degrees))  # Satterthwaite's
-        error = np.sqrt(of_difference / (self.length**2 * pooled) + d**2 * of_sd)
-        return d, np.asarray(stats.t.ppf(0.975, degrees) * error)
+        shares = np.asarray(np.bincount(self.kinds, self.tested[0] ** 2, len(self.own_degrees)), np.float64)
+        return interval_of(along[:, 0], variances, shares, self.own_degrees, self.degrees, self.length)
+
+
+def pooled_statistics(parts: FloatArray, n_tested: int, degrees: int | NDArray[np.int64]) -> FloatArray:
+    """The t or F of one variance, of products of residuals of unit length with all directions, shape (..., n).
+
+    Parameters
+    ----------
+    parts : ndarray, shape (n_features, n_drawn, n_directions)
+        Last what is tested.
+    n_tested : int
+    degrees : int, or ndarray, shape (n_features, 1)
+    """
+    along = parts[..., -n_tested:]
+    left = np.maximum(1 - np.einsum("...i,...i->...", parts, parts), _NOTHING) / degrees
+    if n_tested == 1:
+        return np.asarray(along[..., 0] / np.sqrt(left))
+    return np.asarray(np.einsum("...i,...i->...", along, along) / n_tested / left)
+
+
+def studentised(along: FloatArray, found: FloatArray, pairs: Sequence[tuple[int, int]]) -> FloatArray:
+    """The t of one coefficient, or the F of several, over their own covariances.
+
+    Parameters
+    ----------
+    along : ndarray, shape (..., n_tested)
+    found : ndarray, shape (..., n_pairs)
+        Covariances of the pairs of coefficients.
+    pairs : sequence of (int, int)
+    """
+    n_tested = along.shape[-1]
+    if n_tested == 1:
+        return np.asarray(along[..., 0] / np.sqrt(np.maximum(found[..., 0], _NOTHING)))
+    covariances = np.empty((*found.shape[:-1], n_tested, n_tested))
+    for place, (a, b) in enumerate(pairs):
+        covariances[..., a, b] = covariances[..., b, a] = found[..., place]
+    covariances += _NOTHING * np.eye(n_tested)
+    solved = np.linalg.solve(covariances, along[..., None])[..., 0]
+    return np.asarray(np.einsum("...i,...i->...", along, solved) / n_tested)
+
+
+def interval_of(
+    along: FloatArray,
+    variances: FloatArray,
+    shares: FloatArray,
+    own_degrees: FloatArray,
+    degrees: int | NDArray[np.int64],
+    length: float | FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """A difference in standard deviations of all groups together, and half of its 95 % interval.
+
+    Parameters
+    ----------
+    along : ndarray, shape (n_features,)
+        Coefficient of what is tested.
+    variances : ndarray, shape (n_features, n_kinds)
+        Residual variance of each kind of rows.
+    shares, own_degrees : ndarray, shape (n_kinds,) or (n_features, n_kinds)
+        What of the tested column each kind has, and its residual degrees of freedom.
+    degrees, length : number, or ndarray, shape (n_features,)
+    """
+    from scipy import stats  # a second of import that a page's first start need not wait for
+
+    def over_kinds(values: FloatArray, weights: FloatArray) -> FloatArray:
+        return values @ weights if weights.ndim == 1 else (values * weights).sum(axis=1)
+
+    pooled = np.maximum(over_kinds(variances, own_degrees) / degrees, _NOTHING)
+    d = along / (length * np.sqrt(pooled))
+    of_difference = np.maximum(over_kinds(variances, shares), _NOTHING)
+    # Of the pooled SD, relative: 1 / 2 degrees where variances are equal, as in Hedges and Olkin's interval.
+    of_sd = over_kinds(variances**2, own_degrees) / (2 * degrees**2 * pooled**2)
+    satterthwaite = of_difference**2 / over_kinds(variances**2, shares**2 / own_degrees)
+    error = np.sqrt(of_difference / (length**2 * pooled) + d**2 * of_sd)
+    return d, np.asarray(stats.t.ppf(0.975, satterthwaite) * error)
+
+
+def kinds_or_one(own_degrees: FloatArray, n_rows: int) -> bool:
+    """Whether each kind of rows has enough residual degrees of freedom for a variance of its own.
+
+    Parameters
+    ----------
+    own_degrees : ndarray, shape (n_kinds,)
+    n_rows : int
+    """
+    return bool(own_degrees.min() >= (_OWN_FREEDOM if len(own_degrees) == n_rows else 1 - 1e-9))
 
 
 def without_means(values: FloatArray, blocks: NDArray[np.int64] | None) -> FloatArray:
@@ -313,7 +398,7 @@ def linear_model(
         freedom -= 1 / np.bincount(absorbed)[absorbed]
     kinds = np.zeros(n_rows, np.int64) if kinds is None else kinds
     own_degrees: FloatArray = np.asarray(np.bincount(kinds, freedom), np.float64)
-    if own_degrees.min() < (_OWN_FREEDOM if len(own_degrees) == n_rows else 1 - 1e-9):
+    if not kinds_or_one(own_degrees, n_rows):
         kinds, own_degrees = np.zeros(n_rows, np.int64), np.array([float(degrees)])
     return LinearModel(absorbed, nuisance, tested, length, degrees, kinds, own_degrees)
 
@@ -330,15 +415,18 @@ def _basis(columns: FloatArray, scale: float | None = None) -> FloatArray:
 # Features under the rearrangements.
 
 
-Tested = Sequence[tuple[NDArray[np.int64], LinearModel, FloatArray]]  # features, their model, residuals of unit length
+Model: TypeAlias = "LinearModel | FeatureModels"  # of all features, or one for each
+Tested: TypeAlias = (
+    "Sequence[tuple[NDArray[np.int64], Model, FloatArray]]"  # features, their model, residuals of unit length
+)
 
 
-def unit_residuals(model: LinearModel, values: FloatArray) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
+def unit_residuals(model: Model, values: FloatArray) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
     """What covariates leave of the features that vary, in unit length.
 
     Parameters
     ----------
-    model : LinearModel
+    model : LinearModel or FeatureModels
     values : ndarray, shape (n_rows, n_features)
 
     Returns
@@ -352,6 +440,33 @@ def unit_residuals(model: LinearModel, values: FloatArray) -> tuple[NDArray[np.b
     return varies, residuals[varies] / norms[varies, None], norms[varies]
 
 
+def residuals_of_features(
+    model: LinearModel, values: FloatArray, known: NDArray[np.int64], beside: FloatArray | None = None
+) -> list[tuple[tuple[NDArray[np.int64], Model, FloatArray], FloatArray]]:
+    """Features with the models in which they are tested, their residuals of unit length, and the lengths these had.
+
+    Parameters
+    ----------
+    model : LinearModel
+        With the covariates that all features share.
+    values : ndarray, shape (n_rows, n_features)
+    known : ndarray of int, shape (n_known,)
+        Features that are known of everybody.
+    beside : ndarray, shape (n_rows, n_known) or (n_rows, n_known, n_own), optional
+        Covariates of each of them, its own.
+    """
+    from biobgt.inference.beside import feature_models
+
+    models: list[tuple[NDArray[np.int64], Any]] = [(np.arange(len(known)), model)]
+    if beside is not None:
+        models = list(feature_models(model, beside.reshape(*beside.shape[:2], -1)))
+    found = []
+    for places, own in models:
+        varies, residuals, norms = unit_residuals(own, values[:, known[places]])
+        found.append(((known[places[varies]], own.some(varies), residuals), norms))
+    return found
+
+
 def drawn_statistics(
     tested: Tested, n_features: int, exchange: Exchange, *, permutations: int, seed: int, at_once: int = 0
 ) -> Iterator[FloatArray]:
@@ -359,7 +474,7 @@ def drawn_statistics(
 
     Parameters
     ----------
-    tested : sequence of (ndarray of int, LinearModel, ndarray)
+    tested : sequence of (ndarray of int, LinearModel or FeatureModels, ndarray)
         Features, counted from 0, with their model and residuals of unit length, shape (n_some, n_rows).
     n_features : int
     exchange : Exchange
@@ -373,11 +488,7 @@ def drawn_statistics(
         Their t, with its sign, or F; NaN for features that are not tested.
     """
     rng = np.random.default_rng(seed)
-    widths = [
-        len(model.directions) * (1 + (len(model.own_degrees) > 1) * len(model.pairs)) + len(model.pairs)
-        for _, model, _ in tested
-    ]
-    widest = max(widths, default=1)
+    widest = max((model.width for _, model, _ in tested), default=1)
     at_once = at_once or max(1, _BLOCK // max(n_features, exchange.n_rows * widest))
     for start in range(0, permutations, at_once):
         size = min(at_once, permutations - start)
@@ -387,7 +498,7 @@ def drawn_statistics(
         for features, model, residuals in tested:
             for first in range(0, len(features), some):
                 part = slice(first, first + some)
-                drawn[features[part]] = model.statistics(residuals[part], orders, signs)
+                drawn[features[part]] = model.some(part).statistics(residuals[part], orders, signs)
         yield drawn
 
 
@@ -454,8 +565,8 @@ def group_effect(
     patients : ndarray of bool, shape (n_subjects,)
     nuisance : ndarray, shape (n_subjects, n_columns)
         Covariates with a column of ones; columns may depend on each other.
-    beside : ndarray, shape (n_subjects, n_features), optional
-        One more covariate for each feature, its own.
+    beside : ndarray, shape (n_subjects, n_features) or (n_subjects, n_features, n_own), optional
+        One or several more covariates for each feature, its own.
     permutations, seed : int
 
     Returns
@@ -474,28 +585,18 @@ def group_effect(
     order = np.argsort(~smaller, kind="stable")
     patients, values, nuisance = patients[order], values[order], nuisance[order]
     finite: NDArray[np.bool_] = np.asarray(np.isfinite(values).all(axis=0))
-    if beside is None:
-        models = [(np.flatnonzero(finite), _two_groups(nuisance, patients))]
-    else:
-        beside = beside[order]
-        known = np.flatnonzero(finite & np.isfinite(beside).all(axis=0))
-        models = [
-            (known[[i]], _two_groups(np.column_stack([nuisance, beside[:, known[i]]]), patients))
-            for i in range(len(known))
-        ]
+    known = np.flatnonzero(finite)
     found = {name: np.full(len(finite), np.nan) for name in EFFECT_COLUMNS}
-    tested = []
-    for features, model in models:
-        varies, residuals, norms = unit_residuals(model, values[:, features])
-        features = features[varies]
+    own = None if beside is None else beside[order][:, known]
+    tested = residuals_of_features(_two_groups(nuisance, patients), values, known, own)
+    for (features, model, residuals), norms in tested:
         d, half = model.size(residuals)
-        found["difference"][features] = (residuals @ model.tested[0]) * norms / model.length
+        found["difference"][features] = model.along(residuals)[:, 0] * norms / model.length
         found["d"][features], found["d_low"][features], found["d_high"][features] = d, d - half, d + half
         found["t"][features] = model.statistics(residuals)[:, 0]
-        tested.append((features, model, residuals))
     chosen = np.isfinite(found["t"])
-    exchange = Exchange(len(patients))
-    counts, largest = null_counts(tested, found["t"], exchange, permutations=permutations, seed=seed)
+    exchange, each = Exchange(len(patients)), [one for one, _ in tested]
+    counts, largest = null_counts(each, found["t"], exchange, permutations=permutations, seed=seed)
     found["p"][chosen] = (1 + counts[chosen]) / (1 + permutations)
     found["p_family"] = permutation_p(np.abs(found["t"]), largest)
     found["q"][chosen] = discovery_rates(found["p"][chosen])
