@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from biobgt.base.beyond import beyond
 from biobgt.data.atlas import load_atlas
 from biobgt.data.graph import ESTIMATED, KINDS, ConnectomeSettings
 from biobgt.study.data import StudyData
@@ -34,6 +35,15 @@ def _tests(effects, *, statistic=None, q=None):
     return pd.DataFrame({**columns, **{name: np.where(known, q, np.nan) for name in ("p", "p_family", "q")}})
 
 
+def _given(table):
+    """Given what is simpler, effects are half as large: of those above 0.5 only those above 1 are left."""
+    area = table["level"].isna()
+    effects = np.where(area, table["effect"] / 2, np.nan)
+    q = np.where(np.isnan(effects), np.nan, np.where(np.abs(effects) > 0.5, 0.01, 0.6))
+    words = np.where(area, beyond(table["q"], q, table["effect"], effects), "")
+    return table.assign(effect_given=effects, p_given=q, q_given=q, beyond_fc=words)
+
+
 def _edges():
     first, second = (at + 1 for at in np.triu_indices(ATLAS.n_regions, 1))
     t = np.array([FOUND_EDGES.get(pair, 0.5) for pair in zip(first.tolist(), second.tolist(), strict=True)])
@@ -51,7 +61,7 @@ def _regions(measure, found):
         effects[19] = np.nan
         table = pd.DataFrame({"measure": measure, "level": level, "region": np.arange(1, ATLAS.n_regions + 1)})
         tables.append(pd.concat([table.assign(name=ATLAS.regions), _tests(effects)], axis=1).assign(levels_alike=1.0))
-    return pd.concat(tables, ignore_index=True)
+    return _given(pd.concat(tables, ignore_index=True))
 
 
 def _network():
@@ -59,7 +69,7 @@ def _network():
     for level in (np.nan, *LEVELS):
         table = pd.DataFrame({"measure": list(NETWORK), "level": level})
         tables.append(pd.concat([table, _tests(list(NETWORK.values()))], axis=1).assign(levels_alike=1.0))
-    return pd.concat(tables, ignore_index=True)
+    return _given(pd.concat(tables, ignore_index=True))
 
 
 def _both(table, *, without=0.5):

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import streamlit as st
 
+from biobgt.base.beyond import GIVEN_FC
 from biobgt.base.wording import NOT_A_DIAGNOSIS
 from biobgt.figures.attention import maps, tested
 from biobgt.figures.regions import ATLAS_ORDER
 from biobgt.figures.screen.pen import PAGE_WIDTH
-from biobgt.model.attention import GIVEN_FC, WITHOUT_CONNECTIVITY, group_beside
+from biobgt.model.attention import WITHOUT_CONNECTIVITY, group_beside
 from biobgt.model.pretrained import InstalledModel
 from biobgt.training.card_text import CardText
 from session.view import ModelPageOptions, PageOptions, View, current_view, measured_model
@@ -130,6 +131,8 @@ def _show_two_groups(
     columns = {name: title for name, title in columns.items() if name in blocks}
     with st.expander("All module blocks, as a table"):
         table = blocks[list(columns)].rename(columns=columns).round(4)
+        if tests.beside is not None:
+            table["Beyond FC"] = tests.beyond_fc
         widgets.show_table(table, key=f"{key}block_table", alt="Tests of all module blocks")
 
 

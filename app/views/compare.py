@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import InputError
+from biobgt.base.beyond import BEYOND
 from biobgt.base.files import write_csv
 from biobgt.base.wording import capitalised, counted, covariate_words, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
@@ -161,8 +162,13 @@ def _show_table(view: View, options: ComparisonOptions) -> None:
     found = widgets.pinned_first(compared.table.sort_values("p", kind="stable"), "feature")
     means = {f"Mean {group}": found[f"mean_{group}"] for group in options.groups}
     table = pd.DataFrame({"Feature": found["feature"], **means, **{name: found[key] for key, name in _SHOWN.items()}})
+    formats = dict.fromkeys(table.columns[1:], "%.3g")
+    if BEYOND in found:
+        table[view.measured.kind.named("Beyond FC")] = found[BEYOND]
     alt = "Differences of the two groups, one row per feature"
-    widgets.show_table(table, key="differences_table", formats=dict.fromkeys(table.columns[1:], "%.3g"), alt=alt)
+    widgets.show_table(table, key="differences_table", formats=formats, alt=alt)
+    if compared.beyond:
+        in_one_line(view.measured.kind.named(compared.beyond), key="beyond_fc")
     label = f"Download the table of {counted(len(table), 'feature')}"
     written = write_csv(compared.rows(simulated=simulated), index=False).encode()
     widgets.offer_file(label, written, f"compare_{options.of}.csv", key="differences_download")

@@ -10,6 +10,7 @@ import pandas as pd
 import typer
 
 from biobgt.base.arrays import FDR, passes
+from biobgt.base.beyond import BEYOND
 from biobgt.base.files import file_names
 from biobgt.base.wording import capitalised, counted, not_ruled_out, signed
 from biobgt.cli.arguments import (
@@ -218,6 +219,9 @@ def compare(
     print_line(f"Comparison of {groups[0]} and {groups[1]} written to {out}")
 
 
+_SHOWN = ("d", "d_low", "d_high", "p", "q", BEYOND)
+
+
 def _compare_measure(
     planned: PlannedComparison, options: ComparisonOptions, settings: ConnectomeSettings, where: Where, path: Path
 ) -> None:
@@ -233,10 +237,13 @@ def _compare_measure(
     write_table(rows, path)
     sizes = ", ".join(f"{n} {group}" for group, n in found.n_subjects.items())
     shown = rows.sort_values("p", kind="stable")
-    shown = shown[["feature", *(f"mean_{group}" for group in groups), "d", "d_low", "d_high", "p", "q"]]
+    shown = shown.reindex(columns=["feature", *(f"mean_{group}" for group in groups), *_SHOWN])
+    shown = shown.drop(columns=[] if BEYOND in rows else BEYOND)
     print_table(shown, title=f"{capitalised(words)}: {groups[1]} against {groups[0]} ({sizes})")
     n_differ = int(passes(rows["q"]).sum())
     print_line(f"Of {len(rows)} features, {n_differ} differ at a false discovery rate of {100 * FDR:g} %.")
+    if found.beyond:
+        print_line(found.beyond)
     print_line(
         f"Adjusted for: {', '.join(found.covariates) or 'none'}. {found.design.degrees} residual degrees of freedom, "
         f"{found.permutations:,} permutations, seed {found.seed}."

@@ -1,5 +1,6 @@
 """How two groups of a cohort differ: effect sizes with intervals, region by region in the brain, and their modules."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, passes
+from biobgt.base.beyond import BEYOND, beyond_beside, beyond_methods
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.references import in_brackets
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biobgt.data.cohort import Cohort
+    from biobgt.data.graph import ConnectivityKind
     from biobgt.groups.compare import GroupComparison
     from biobgt.modules.compare import ModuleDifference
     from biobgt.results.measured import Measured
@@ -57,6 +60,7 @@ class _Difference:
     found: "GroupComparison"
     simulated: bool
     absent: tuple[str, ...]
+    kind: "ConnectivityKind"
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -79,8 +83,18 @@ class _Difference:
             f"{adjusted_for(self.found.covariates)}, with {self.found.design.degrees} residual degrees of "
             f"freedom. Of {counted(n_tested, 'feature')}, {n_differ or 'none'} "
             f"{'differs' if n_differ == 1 else 'differ'} at a false discovery rate of {percent(FDR)} "
-            f"({self.found.permutations:,} permutations, seed {self.found.seed})."
+            f"({self.found.permutations:,} permutations, seed {self.found.seed}).{self.beyond}"
         )
+
+    @property
+    def beyond(self) -> str:
+        """How many of them go beyond what is simpler; behind a space."""
+        return f" {self.kind.named(self.found.beyond)}" if self.found.beyond else ""
+
+    def beside(self, rows: "pd.DataFrame") -> list[str]:
+        """What stands beside rows of the table: q, and whether those that differ go beyond what is simpler."""
+        words = rows[BEYOND] if BEYOND in rows else [""] * len(rows)
+        return [self.kind.named(f"q {q:.2g}{beyond_beside(word)}") for q, word in zip(rows["q"], words, strict=True)]
 
     @property
     def remarks(self) -> str:
@@ -99,7 +113,7 @@ def compared_groups(measured: "Measured", options: ComparisonOptions) -> _Differ
         raise InputError("Modules are not compared feature by feature: take the figure 'group_module_flow'.")
     planned = plan_comparison(measured.cohort, options)
     words, found = compare_measured(measured, options)
-    return _Difference(words, found, planned.cohort.simulated, planned.covariates.absent)
+    return _Difference(words, found, planned.cohort.simulated, planned.covariates.absent, measured.kind)
 
 
 def with_known_covariates(cohort: "Cohort", options: AnyComparison) -> AnyComparison:
@@ -135,7 +149,7 @@ def group_differences(measured: "Measured", options: ComparisonOptions) -> Drawi
                 x=Axis(title="Effect size d (residual standard deviations)"),
                 y=Axis(
                     names=names,
-                    beside=[f"q {q:.2g}" for q in drawn["q"]],
+                    beside=difference.beside(drawn),
                     limits=(-0.6, len(drawn) - 0.4),
                     reversed=True,
                 ),
@@ -253,7 +267,19 @@ def difference_methods(measured: "Measured", options: ComparisonOptions, found: 
         "features [@benjamini1995]. Effect sizes d are adjusted differences in residual standard "
         "deviations. Several recordings of one person were averaged first."
     )
-    return (*_measure_methods(measured, options), test)
+    return (*_measure_methods(measured, options), test, *given_methods(measured, found.simpler))
+
+
+def given_methods(measured: "Measured", simpler: Sequence[str]) -> tuple[str, ...]:
+    """Methods: how differences were tested given what is simpler; none where nothing is.
+
+    Parameters
+    ----------
+    measured : Measured
+    simpler : sequence of str
+        Of :data:`biobgt.base.beyond.SIMPLER`.
+    """
+    return (measured.kind.named(beyond_methods(simpler)),) if simpler else ()
 
 
 def _measure_methods(measured: "Measured", options: ComparisonOptions) -> tuple[str, ...]:

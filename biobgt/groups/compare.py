@@ -11,9 +11,10 @@ from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from biobgt.base.arrays import FloatArray
+from biobgt.base.beyond import BEYOND, GIVEN_FC, beyond, beyond_words, simpler_words
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.wording import UNADJUSTED_DIFFERENCE, capitalised, counted, covariate_words
@@ -22,7 +23,7 @@ from biobgt.data.cohort import FEWEST_COMPARED, Cohort, average_by_person
 from biobgt.hubs.measures import HUB_MEASURES, NE, EntanglementOptions
 from biobgt.inference.covariates import ComparedPeople, Design, compared_people, covariates_of, offered_covariates
 from biobgt.inference.permutation import group_effect
-from biobgt.model.attention import GIVEN_FC, OF_FC
+from biobgt.model.attention import OF_FC, SIMPLER_THAN_BLOCKS
 from biobgt.modules.measures import PERMUTATIONS as MODULE_PERMUTATIONS
 from biobgt.modules.measures import ModuleOptions
 
@@ -164,9 +165,10 @@ class GroupComparison:
     table : DataFrame
         A row per feature: ``feature``; ``mean_<group>`` of both, as measured; then the columns of
         :func:`biobgt.inference.permutation.group_effect` adjusted for the covariates, and the same with
-        ``_unadjusted``; a ``difference`` is second group minus first. With connectivity beside the features, the same
-        with ``_of_fc``, of the connectivity, and with ``_given_fc``, of the feature with its connectivity as one more
-        covariate. NaN for a feature that does not vary or is missing for someone.
+        ``_unadjusted``; a ``difference`` is second group minus first. Where features have a simpler quantity, the same
+        with ``_given_fc``, of the feature with that as one more covariate, and ``beyond_fc``, the word of
+        :func:`biobgt.base.beyond.beyond`. With connectivity beside the features, also with ``_of_fc``, of the
+        connectivity. NaN for a feature that does not vary or is missing for someone.
     between : tuple of two str
     n_subjects : dict of str to int
         Unique subjects of each group that were used.
@@ -181,6 +183,8 @@ class GroupComparison:
         What the covariates take, and how far they and the group are confounded.
     notes : tuple of str
         Sentences on what was left out, averaged, confounded or could not be tested.
+    simpler : tuple of str
+        Of :data:`biobgt.base.beyond.SIMPLER`: given which every feature was tested again.
     """
 
     table: pd.DataFrame
@@ -193,6 +197,12 @@ class GroupComparison:
     seed: int
     design: Design
     notes: tuple[str, ...]
+    simpler: tuple[str, ...] = ()
+
+    @property
+    def beyond(self) -> str:
+        """How many differences go beyond what is simpler, as a sentence; empty where none is found or none tested."""
+        return beyond_words(self.table[BEYOND].tolist(), simpler_words(self.simpler)) if BEYOND in self.table else ""
 
     def rows(self, *, simulated: bool) -> pd.DataFrame:
         """One row per feature that can stand alone: the test, n of both groups, covariates, permutations and seed.
@@ -221,6 +231,8 @@ def compare_groups(
     between: tuple[str, str] = ("NC", "ASD"),
     covariates: pd.DataFrame | None = None,
     connectivity: ArrayLike | None = None,
+    given: ArrayLike | None = None,
+    simpler: tuple[str, ...] = (),
     features: Sequence[str] | None = None,
     permutations: int = PERMUTATIONS,
     seed: int = 0,
@@ -243,7 +255,11 @@ def compare_groups(
         In the order of ``values``, see :func:`biobgt.groups.covariates_of`. Numbers are standardised; words, and the
         columns ``sex`` and ``site``, coded by value. Subjects with a missing one are left out of both tests.
     connectivity : array-like, shape (n_rows, n_features), or None
-        The connectivity beside each feature, tested likewise and adjusted for.
+        The connectivity beside each feature, tested likewise, and what is simpler than it.
+    given : array-like, shape (n_rows, n_features, n_simpler), or None
+        What is simpler than each feature: tested again with these as further covariates of the feature.
+    simpler : tuple of str
+        What these are, of :data:`biobgt.base.beyond.SIMPLER`.
     features : sequence of str, length n_features, or None
         Names; numbers from 1 if None.
     permutations, seed : int
@@ -277,15 +293,22 @@ def compare_groups(
     if design.covariates:
         effects["_unadjusted"] = test(kept, nuisance=design.columns[:, :1])
     if connectivity is not None:
-        beside = np.asarray(connectivity, dtype=np.float64)
-        if beside.shape != array.shape:
-            raise InputError(f"Values have the shape {array.shape} and the connectivity beside them {beside.shape}.")
-        beside = average_by_person(beside[people.rows], people.owners)[people.complete]
-        effects[OF_FC] = test(beside, nuisance=design.columns)
+        given = np.asarray(connectivity, dtype=np.float64)[..., None]
+        simpler = SIMPLER_THAN_BLOCKS
+    words: dict[str, NDArray[np.object_]] = {}
+    if given is not None:
+        beside = np.asarray(given, dtype=np.float64)
+        if beside.shape[:2] != array.shape or beside.ndim != 3:
+            raise InputError(f"Values have the shape {array.shape} and what stands beside them {beside.shape}.")
+        flat = average_by_person(beside[people.rows].reshape(int(people.rows.sum()), -1), people.owners)
+        beside = flat[people.complete].reshape(-1, *beside.shape[1:])
+        if connectivity is not None:
+            effects[OF_FC] = test(beside[..., 0], nuisance=design.columns)
         effects[GIVEN_FC] = test(kept, nuisance=design.columns, beside=beside)
+        words[BEYOND] = beyond(*(one[name] for name in ("q", "d") for one in (adjusted, effects[GIVEN_FC])))
     means = {f"mean_{between[0]}": kept[~patients].mean(axis=0), f"mean_{between[1]}": kept[patients].mean(axis=0)}
     columns = [pd.DataFrame({"feature": names, **means}), *(one.add_suffix(end) for end, one in effects.items())]
-    table = pd.concat(columns, axis="columns")
+    table = pd.concat(columns, axis="columns").assign(**words)
     return GroupComparison(
         table=table,
         between=between,
@@ -297,6 +320,7 @@ def compare_groups(
         seed=seed,
         design=design,
         notes=_notes(people, n_untested=int(table["t"].isna().sum())),
+        simpler=simpler if given is not None else (),
     )
 
 

@@ -18,6 +18,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from biobgt.base.arrays import FloatArray
+from biobgt.base.beyond import DEGREE, MODULE_SIZE, OVERALL
 from biobgt.base.errors import InputError
 from biobgt.base.files import write_csv
 from biobgt.base.kept import kept
@@ -32,16 +33,18 @@ from biobgt.groups.compare import (
     MODULES,
     NETWORKS,
     PERMUTATIONS,
+    SEGREGATION,
     ComparisonOptions,
     GroupComparison,
     check_groups,
     compare_groups,
 )
+from biobgt.hubs.agreement import strength_and_degree
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions
 from biobgt.inference.covariates import ComparedPeople, Covariates, compared_people, complete_covariates
 from biobgt.model.attention import connectivity_attention
 from biobgt.modules.measures import MODULE_MEASURES, ModuleOptions
-from biobgt.modules.partition import ModuleBlocks, ModuleLabels, module_blocks, module_contrast
+from biobgt.modules.partition import ModuleBlocks, ModuleLabels, module_blocks, module_contrast, module_sizes
 from biobgt.results.measured import Measured
 
 
@@ -61,11 +64,24 @@ class CohortFeatures:
     names : tuple of str, length n_features
     measured : str
         What they are, in words.
+    given : ndarray, shape (n_subjects, n_features, n_simpler), or None
+        What is simpler than each feature; None where nothing is.
+    simpler : tuple of str
+        What these are, of :data:`biobgt.base.beyond.SIMPLER`.
     """
 
     values: FloatArray
     names: tuple[str, ...]
     measured: str
+    given: FloatArray | None = None
+    simpler: tuple[str, ...] = ()
+
+    @classmethod
+    def of_all(cls, each: "Sequence[CohortFeatures]") -> "CohortFeatures":
+        """Those of several subjects, in their order."""
+        given = [one.given for one in each if one.given is not None]
+        together = np.concatenate(given) if given else None
+        return replace(each[0], values=np.vstack([one.values for one in each]), given=together)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,15 +141,55 @@ def plan_comparison(cohort: Cohort, options: ComparisonOptions) -> PlannedCompar
 
 
 def subject_features(measured: Measured, options: ComparisonOptions) -> CohortFeatures:
-    """What one subject brings to a comparison, values of shape (1, n_features)."""
+    """What one subject brings to a comparison, values of shape (1, n_features), with what is simpler than they are."""
     function, *asked = _question(options)
-    return function(measured, *asked)
+    found: CohortFeatures = function(measured, *asked)
+    simpler = _simpler(options)
+    if not simpler:
+        return found
+    given = [simpler_quantity(measured, key, options.part(ModuleOptions)) for key in simpler]
+    together = np.stack([np.broadcast_to(one, found.values.shape[1:]) for one in given], axis=-1)
+    return replace(found, given=together[None], simpler=simpler)
 
 
 def has_features(measured: Measured, options: ComparisonOptions) -> bool:
     """Whether the same is kept."""
     function, *asked = _question(options)
-    return measured.is_kept(function, *asked)
+    known = [measured.is_kept(function, *asked)]
+    if MODULE_SIZE in _simpler(options):
+        known.append(measured.is_kept(Measured.module_labels, options.part(ModuleOptions)))
+    return all(known)
+
+
+def _simpler(options: ComparisonOptions) -> tuple[str, ...]:
+    """What is simpler than the features; nothing is simpler than connectivity."""
+    if options.of == HUBS:
+        return HUB_MEASURES.named(options.measure).simpler
+    if options.of != SEGREGATION:
+        return ()
+    return tuple(dict.fromkeys(key for one in MODULE_MEASURES.values() if one.compared for key in one.simpler))
+
+
+def simpler_quantity(measured: Measured, key: str, options: ModuleOptions) -> FloatArray:
+    """What is simpler than a measure of one subject, shape (n_regions,), or () of the whole brain.
+
+    Parameters
+    ----------
+    measured : Measured
+        Of one subject.
+    key : str
+        Of :data:`biobgt.base.beyond.SIMPLER`.
+    options : ModuleOptions
+        How modules are found, whose sizes are asked for; a region in none has the size 0.
+    """
+    if key == OVERALL:
+        return np.asarray(measured.mean_connectivity()[1])
+    if key == MODULE_SIZE:
+        found = module_sizes(np.array(measured.module_labels(options)))
+    else:
+        found = strength_and_degree(measured.graph())[int(key == DEGREE)]
+    found[list(measured.subject.silent_regions)] = np.nan
+    return found
 
 
 def _question(options: ComparisonOptions) -> tuple[Callable[..., CohortFeatures], *tuple[Any, ...]]:
@@ -239,6 +295,8 @@ def compare_features(
         subjects=cohort.persons,
         between=between,
         covariates=covariates,
+        given=features.given,
+        simpler=features.simpler,
         features=features.names,
         permutations=permutations,
         seed=seed,
@@ -298,7 +356,7 @@ def compare_measured(
         )
     options = replace(options, covariates_sha256="")
     each = known or [subject_features(measured.of(name), options) for name in planned.cohort.ids]
-    features = replace(each[0], values=np.vstack([one.values for one in each]))
+    features = CohortFeatures.of_all(each)
     return features.measured, _comparison(measured, options, planned, features)
 
 

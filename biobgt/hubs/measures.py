@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
+from biobgt.base.beyond import DEGREE, MODULE_SIZE, STRENGTH
 from biobgt.base.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
 from biobgt.base.options import Options, Registry, imported_later, option
 from biobgt.base.wording import capitalised, percent
@@ -164,6 +165,8 @@ class HubMeasure:
         Whether its numbers are whole.
     notes : tuple of str
         What else to know of its numbers, in sentences for tables and the methods text.
+    simpler : tuple of str
+        Of :data:`biobgt.base.beyond.SIMPLER`: given which differences in it are tested again.
     """
 
     key: str
@@ -178,6 +181,7 @@ class HubMeasure:
     low_in_hubs: bool = False
     counts: bool = False
     notes: tuple[str, ...] = ()
+    simpler: tuple[str, ...] = (STRENGTH, DEGREE)
 
     def in_words_of(self, kind: "ConnectivityKind") -> "HubMeasure":
         """The measure as it is called in a kind of connectivity."""
@@ -265,6 +269,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         imported_later("biobgt.hubs.classical", "fc_strength"),
         "FC strength is the mean connectivity of a region with all others [@rubinov2010].",
         symbol="square",
+        simpler=(MODULE_SIZE,),
     ),
     _classical(
         "degree",
@@ -275,6 +280,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "Degree is the number of a region's connections [@rubinov2010].",
         symbol="cross",
         counts=True,
+        simpler=(MODULE_SIZE,),
     ),
     _classical(
         "betweenness",

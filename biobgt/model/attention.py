@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import passes
+from biobgt.base.beyond import GIVEN_FC, SAME_BLOCK, beyond
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset
 from biobgt.data.atlas import PAPER_MODULES, Atlas
@@ -22,8 +23,9 @@ from biobgt.modules.partition import module_contrast
 
 Matrix = NDArray[np.float64]
 _AnyMatrix = NDArray[np.floating]
-OF_FC, GIVEN_FC = "_of_fc", "_given_fc"  # end the columns of tests of connectivity beside a feature, and given it
+OF_FC = "_of_fc"  # ends the columns of tests of connectivity beside a feature
 WITHOUT_CONNECTIVITY = "_without_connectivity"  # ends the columns of tests not adjusted for overall connectivity
+SIMPLER_THAN_BLOCKS = (SAME_BLOCK,)  # given which differences of attention are tested again
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,13 @@ class BlockTests:
     def marked(self) -> pd.DataFrame:
         """The blocks whose false discovery rate is at most 5 %, adjusted for the covariates."""
         return self.blocks[passes(self.blocks["q"])]
+
+    @property
+    def beyond_fc(self) -> NDArray[np.object_]:
+        """Whether each block's difference goes beyond FC of the same block; see :func:`biobgt.base.beyond.beyond`."""
+        known = f"q{GIVEN_FC}" in self.blocks
+        q, d = (self.blocks[f"{name}{GIVEN_FC}"] if known else np.full(len(self.blocks), np.nan) for name in "qd")
+        return beyond(self.blocks["q"], q, self.blocks["d"], d)
 
     @property
     def n_marked_without_connectivity(self) -> int | None:

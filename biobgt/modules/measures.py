@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal
 
 from biobgt.base.arrays import FloatArray
+from biobgt.base.beyond import MODULE_SIZE, OVERALL
 from biobgt.base.options import Options, Registry, imported_later, option
 from biobgt.base.references import cited
 from biobgt.data.atlas import LABELLINGS
@@ -140,6 +141,8 @@ class ModuleMeasure:
         Whether it stands among the few on the screen of ``biobgt modules`` and beside real groups in the app.
     compared : bool
         Whether ``biobgt compare --of segregation`` compares groups in it.
+    simpler : tuple of str
+        Of :data:`biobgt.base.beyond.SIMPLER`: given which differences in it are tested again.
     """
 
     key: str
@@ -151,6 +154,7 @@ class ModuleMeasure:
     definition: str
     shown: bool = True
     compared: bool = True
+    simpler: tuple[str, ...] = (OVERALL,)
 
     @property
     def counts(self) -> bool:
@@ -252,6 +256,7 @@ REGION_MEASURES: Registry[ModuleMeasure] = Registry(
         imported_later("biobgt.modules.structure", "within_module_z"),
         "Within-module z is a region's strength within its module, as a z-score over the module's regions "
         "[@guimera2005].",
+        simpler=(MODULE_SIZE,),
     ),
     ModuleMeasure(
         PARTICIPATION,

@@ -117,6 +117,27 @@ def canonical_labels(labels: ArrayLike) -> NDArray[np.int64]:
     return canonical
 
 
+def module_sizes(labels: NDArray[np.int64]) -> FloatArray:
+    """The number of regions in each region's module.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n_regions,)
+        From 1; 0 for a region in no module.
+
+    Returns
+    -------
+    ndarray, shape (n_regions,)
+        0 for a region in no module.
+
+    Examples
+    --------
+    >>> module_sizes(np.array([1, 2, 1, 0, 1])).tolist()
+    [3.0, 1.0, 3.0, 0.0, 3.0]
+    """
+    return np.where(labels == UNASSIGNED, 0.0, np.bincount(labels)[labels])
+
+
 def check_count(what: str, value: int, *, least: int) -> None:
     """Refuse a number of runs, null graphs, ... that is too small.
 

@@ -1,7 +1,7 @@
 """What was measured of the recordings of a study, as arrays that the tests of its design take."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
+from biobgt.base.beyond import OVERALL
 from biobgt.data.atlas import Atlas
 from biobgt.data.graph import ConnectivityKind, ConnectomeSettings
 
@@ -46,6 +47,8 @@ class StudyData:
         Mean length of the tracts of each pair over recordings in mm, NaN where nobody has any; None where not given.
     model : str
         The model whose attention was measured; empty for none.
+    simpler : mapping of str to ndarray, shape (n_recordings, n_levels, n_regions)
+        What is simpler than measures of regions, by key of :data:`biobgt.base.beyond.SIMPLER`.
     """
 
     table: pd.DataFrame
@@ -60,6 +63,7 @@ class StudyData:
     overall: FloatArray
     lengths: FloatArray | None = None
     model: str = ""
+    simpler: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @cached_property
     def silent(self) -> NDArray[np.bool_]:
@@ -84,7 +88,29 @@ class StudyData:
             regions={name: values[rows] for name, values in self.regions.items()},
             network={name: values[rows] for name, values in self.network.items()},
             overall=self.overall[rows],
+            simpler={name: values[rows] for name, values in self.simpler.items()},
         )
+
+    def given(self, keys: Sequence[str], shape: tuple[int, ...]) -> FloatArray | None:
+        """What is simpler than features, by the area under the curve, shape (n_recordings, n_features, n_simpler).
+
+        Parameters
+        ----------
+        keys : sequence of str
+            Of :data:`biobgt.base.beyond.SIMPLER`.
+        shape : (int, int)
+            Recordings and features.
+
+        Returns
+        -------
+        ndarray or None
+            None where nothing is simpler, or one of them was not measured.
+        """
+        known = {key: self.area(values) for key, values in self.simpler.items() if key in keys}
+        known |= {OVERALL: self.overall[:, None]}
+        if not keys or not set(keys) <= set(known):
+            return None
+        return np.stack([np.broadcast_to(known[key], shape) for key in keys], axis=-1)
 
     def area(self, values: FloatArray) -> FloatArray:
         """The area under the curve over levels, divided by their range: a mean in the measure's unit.

@@ -22,7 +22,7 @@ from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Cohort, Subject, person_of
 from biobgt.data.graph import ESTIMATORS, ConnectivityKind, ConnectomeSettings
 from biobgt.study.options import RecordingOptions
-from biobgt.study.subject import RecordingMeasures, model_of
+from biobgt.study.subject import MEASURED_SIMPLER, RecordingMeasures, model_of
 
 MISSING = "n/a"  # as BIDS writes it
 REGIONS, NETWORK, MATRIX = "_desc-regions_measures", "_desc-network_measures", "_relmat"
@@ -105,6 +105,7 @@ def fingerprint(
         "settings": settings.as_dict(),
         "options": asdict(options),
         "model": model_of(options).sha256 if options.model else "",
+        "regions": list(MEASURED_SIMPLER),
         "version": biobgt.__version__,
     }
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())

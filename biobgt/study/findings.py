@@ -15,19 +15,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from biobgt.base.beyond import BEYOND, BEYOND_MEANS
 from biobgt.base.errors import InputError
 from biobgt.base.files import make_folder, meant, write_atomically, write_csv
 from biobgt.study.design import DesignOptions
 
 _TEST = ("estimate", "effect", "effect_low", "effect_high", "statistic", "p", "p_family", "q")
+_GIVEN = ("effect_given", "p_given", "q_given", BEYOND)
 _WHICH = ("adjusted", "contrast")
 # The columns of each table; components and blocks have some of theirs.
 TABLES: Mapping[str, tuple[str, ...]] = {
     "edges": (*_WHICH, "region", "other_region", *_TEST),
     "components": (*_WHICH, "component", "direction", "n_edges", "n_regions", "size", "threshold", "p_family"),
     "blocks": (*_WHICH, "network", "other_network", "n_edges", "mean_statistic", "p", "p_family", "q"),
-    "regions": (*_WHICH, "measure", "level", "region", "name", *_TEST, "levels_alike"),
-    "network": (*_WHICH, "measure", "level", *_TEST, "levels_alike"),
+    "regions": (*_WHICH, "measure", "level", "region", "name", *_TEST, "levels_alike", *_GIVEN),
+    "network": (*_WHICH, "measure", "level", *_TEST, "levels_alike", *_GIVEN),
     "maps": (*_WHICH, "map", "other_map", "rho", "p", "q", "naive_p", "null", "n_regions"),
     "harmonised": ("measure", "level", "feature", "before", "after", "spread_before", "spread_after"),
     "overall_by_site": ("subject", "site", "before", "after"),
@@ -49,6 +51,10 @@ MEANING: Mapping[str, tuple[type, str]] = {
     "p_family": (float, "Family-wise p: against the largest of all that are tested together."),
     "q": (float, "False discovery rate of Benjamini and Hochberg."),
     "levels_alike": (float, "Share of the levels at which the effect has the sign that it has over all; empty at one."),
+    "effect_given": (float, "The effect given what is simpler, such as strength and degree; empty at single levels."),
+    "p_given": (float, "p of the permutations given what is simpler."),
+    "q_given": (float, "False discovery rate given what is simpler."),
+    BEYOND: (str, BEYOND_MEANS),
     "component": (int, "Number of the connected component of edges above the threshold; 0 for none."),
     "score": (float, "Score of the threshold-free statistic."),
     "p_score": (float, "Family-wise p of the score."),
@@ -162,7 +168,9 @@ class StudyFindings:
         A row per ``measure``, ``level`` (NaN is the area under the curve over all levels, divided by their range) and
         ``region``, counted from 1, with its ``name``. Families are the regions of a measure; at single levels, those of
         all levels. ``levels_alike`` is the share of levels at which the effect has the sign of the area's. What is the
-        same at all levels has no single levels.
+        same at all levels has no single levels. The area is tested again given what is simpler, such as strength and
+        degree of the region: ``effect_given``, ``p_given``, ``q_given``, and ``beyond_fc``, the word of
+        :func:`biobgt.base.beyond.beyond`.
     network : DataFrame
         The same, a row per ``measure`` and ``level``; the family is all measures, at single levels of all levels.
     maps : DataFrame

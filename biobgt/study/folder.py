@@ -36,7 +36,14 @@ from biobgt.study.files import (
     to_tsv,
 )
 from biobgt.study.options import RecordingOptions
-from biobgt.study.subject import LEVEL, OVERALL, network_columns, region_columns, tested_numbers
+from biobgt.study.subject import (
+    LEVEL,
+    MEASURED_SIMPLER,
+    OVERALL,
+    network_columns,
+    region_columns,
+    tested_numbers,
+)
 
 ABOUT, ATLAS, RECORDINGS, REFUSED, PROGRESS = "study.json", "atlas.tsv", "recordings", "refused", "progress.json"
 REPORT = "report.html"
@@ -224,11 +231,17 @@ class StudyFolder:
             raise InputError(f"No recording in '{self.path}' was measured: {RECORDINGS}.tsv says why.")
         n, n_levels, pairs = len(table), len(options.levels), np.triu_indices(atlas.n_regions, 1)
         edges = np.empty((n, len(pairs[0])), np.float32)
-        regions = {name: np.empty((n, n_levels, atlas.n_regions)) for name in options.region_measures}
+        measured = dict.fromkeys([*options.region_measures, *MEASURED_SIMPLER])
+        regions = {name: np.empty((n, n_levels, atlas.n_regions)) for name in measured}
         network: dict[str, FloatArray] = {}
         for number, stem in enumerate(table["files"]):
             edges[number] = self.connectivity(stem)[pairs]
             of_regions, of_network = self.regions(stem), self.network(stem)
+            if not set(regions) <= set(of_regions):
+                raise InputError(
+                    f"'{self.path}' was measured by an earlier version, without strength and degree of regions. Run "
+                    "its participant level again."
+                )
             for name, values in regions.items():
                 values[number] = of_regions[name].to_numpy(float).reshape(n_levels, -1)
             for name in filter(of_network.__contains__, tested_numbers(atlas)):
@@ -241,11 +254,12 @@ class StudyFolder:
             settings=self.settings,
             levels=options.levels,
             edges=edges,
-            regions=regions,
+            regions={name: regions[name] for name in options.region_measures},
             network=network,
             overall=network[OVERALL][:, 0],
             lengths=self._mean_lengths(table["files"]),
             model=options.model,
+            simpler={name: regions[name] for name in MEASURED_SIMPLER},
         )
 
     def connectivity(self, stem: str) -> np.ndarray[Any, np.dtype[np.float32]]:

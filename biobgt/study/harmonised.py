@@ -64,9 +64,13 @@ def harmonise_study(data: StudyData, plan: PlannedStudy, options: DesignOptions)
         }
         for measures in (data.regions, data.network)
     )
+    simpler = {
+        name: np.stack([harmoniser.harmonised(name, level, own, told=False) for level, own in _levels(data, values)], 1)
+        for name, values in data.simpler.items()
+    }
     rows = harmoniser.rows
     return HarmonisedStudy(
-        replace(data, edges=edges, overall=overall, regions=regions, network=network),
+        replace(data, edges=edges, overall=overall, regions=regions, network=network, simpler=simpler),
         pd.concat(harmoniser.shares, ignore_index=True),
         pd.DataFrame(
             {
@@ -118,8 +122,11 @@ class _Harmoniser:
                 f"balanced over the values of {by}: add {by} to the design."
             ] = None
 
-    def harmonised(self, measure: str, level: float, values: NDArray[Any]) -> NDArray[Any]:
-        """Values without what sites add, shape (n_recordings, n_features); NaN where that is not known."""
+    def harmonised(self, measure: str, level: float, values: NDArray[Any], *, told: bool = True) -> NDArray[Any]:
+        """Values without what sites add, shape (n_recordings, n_features); NaN where that is not known.
+
+        What is only adjusted for, such as strength, is not told of.
+        """
         own = values[self.rows]
         found = values.copy()
         if not np.isfinite(own).any():
@@ -129,10 +136,13 @@ class _Harmoniser:
         except InputError:
             if measure == "edges":  # who, which sites and what is preserved are the same for all measures
                 raise
-            self.notes[f"{measure} is not harmonised, so not tested: in a site all people have the same value."] = None
+            what = "not tested" if told else "not adjusted for"
+            self.notes[f"{measure} is not harmonised, so {what}: in a site all people have the same value."] = None
             found[self.rows] = np.nan
             return found
         found[self.rows] = combat.harmonised(own, self.sites, self.preserved)
+        if not told:
+            return found
         if measure == "edges":
             self.notes |= dict.fromkeys(combat.notes)
         before, after = (

@@ -14,10 +14,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
+from biobgt.base.beyond import DEGREE, MODULE_SIZE, STRENGTH
+from biobgt.base.beyond import OVERALL as OVERALL_CONNECTIVITY
 from biobgt.base.references import cited
 from biobgt.data.atlas import Atlas
 from biobgt.data.connectivity import fisher_z
 from biobgt.data.graph import ConnectivityKind, is_correlation
+from biobgt.hubs.agreement import strength_and_degree
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.measures import (
     MODULE_MEASURES,
@@ -27,6 +30,7 @@ from biobgt.modules.measures import (
     ModuleOptions,
     measure_columns,
 )
+from biobgt.modules.partition import module_sizes
 from biobgt.modules.structure import segregation
 from biobgt.results.measured import Measured
 from biobgt.study.options import ATTENTION, RecordingOptions
@@ -37,6 +41,12 @@ if TYPE_CHECKING:
 LEVEL, REGION = "level", "region"
 MEAN, OVERALL = "mean_connectivity", "mean_absolute_connectivity"
 _MEAN_PARTICIPATION = f"mean_{PARTICIPATION}"
+# What is simpler than measures of regions, and columns of every table of regions.
+MEASURED_SIMPLER = {
+    STRENGTH: "Strength: sum of the weights of the region's connections.",
+    DEGREE: "Degree: number of the region's connections.",
+    MODULE_SIZE: "Number of regions in the region's module; 0 for none.",
+}
 SMALL_WORLD = {
     "clustering": "Mean clustering coefficient of the largest component.",
     "path_length": "Mean shortest path length of the largest component.",
@@ -100,7 +110,9 @@ def _regions(measured: Measured, options: RecordingOptions, silent: NDArray[np.i
     table = pd.DataFrame({REGION: measured.atlas.regions, **{key: hubs[key].astype(float) for key in options.measures}})
     roles = measured.modules(options.part(ModuleOptions)).roles.reset_index(drop=True)
     table[["module", "role", *REGION_MEASURES]] = roles[["module", "role", *REGION_MEASURES]]
-    table.loc[silent, [*options.measures, *REGION_MEASURES]] = np.nan
+    table[STRENGTH], table[DEGREE] = strength_and_degree(measured.graph())
+    table[MODULE_SIZE] = module_sizes(roles["module"].to_numpy(np.int64))
+    table.loc[silent, list(dict.fromkeys([*options.measures, *REGION_MEASURES, *MEASURED_SIMPLER]))] = np.nan
     table.insert(0, LEVEL, measured.settings.level)
     return table
 
@@ -161,6 +173,17 @@ def tested_numbers(atlas: Atlas) -> tuple[str, ...]:
     return (*modules, _MEAN_PARTICIPATION, *SMALL_WORLD, *labelled, MEAN, OVERALL)
 
 
+def simpler_than(column: str, atlas: Atlas) -> tuple[str, ...]:
+    """What is simpler than a column of the tables of regions or networks, of :data:`biobgt.base.beyond.SIMPLER`."""
+    if column in (MEAN, OVERALL):
+        return ()
+    known = {key: one.simpler for key, one in HUB_MEASURES.items()}
+    known |= {key: one.simpler for key, one in REGION_MEASURES.items()}
+    known |= {name: one.simpler for name, (one, _) in measure_columns(atlas.labels).items()}
+    known[ATTENTION] = (STRENGTH, DEGREE)
+    return known.get(column, (OVERALL_CONNECTIVITY,))
+
+
 # What the columns of the tables are, for their dictionaries.
 
 
@@ -175,6 +198,7 @@ def region_columns(kind: ConnectivityKind, options: RecordingOptions) -> dict[st
         "role": "Role of the region in its module (R1 to R7).",
         **{key: cited(measure.definition) for key, measure in REGION_MEASURES.items()},
         **({ATTENTION: attention_definition(options.model)} if options.model else {}),
+        **MEASURED_SIMPLER,
     }
 
 

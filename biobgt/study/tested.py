@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
+from biobgt.base.beyond import BEYOND, NOTHING_FOUND, beyond
 from biobgt.inference.design import Contrast, StudyDesign
 from biobgt.inference.edges import BLOCKS, BOTH, EdgeEffects, EdgeOptions, edge_effects
 from biobgt.inference.effects import effect_kind, effects_of, smallest_effect
@@ -22,6 +23,7 @@ from biobgt.study.findings import TABLES, StudyFindings, TestedContrast, TestedD
 from biobgt.study.harmonised import harmonise_study
 from biobgt.study.left_out import in_consensus, without_gaps, without_modules_zero
 from biobgt.study.maps import maps_compared, own_maps
+from biobgt.study.subject import simpler_than
 
 Tell = Callable[[str], None]
 
@@ -192,7 +194,8 @@ def _regions(data: StudyData, design: StudyDesign, options: DesignOptions) -> tu
     parts, names = [], np.array(data.atlas.regions, object)
     for measure, values in data.regions.items():
         every = np.full(len(names), _change(values).any())
-        for table, levels, said in _over_levels(values, every, data, design, options):
+        given = data.given(simpler_than(measure, data.atlas), (len(values), len(names)))
+        for table, levels, said in _over_levels(values, every, data, design, options, given):
             region = np.tile(np.arange(len(names)), len(levels) * len(design.contrasts))
             level = np.tile(np.repeat(levels, len(names)), len(design.contrasts))
             parts.append(table.assign(measure=measure, level=level, region=region + 1, name=names[region]))
@@ -217,13 +220,19 @@ def _network(
     parts, names = [], np.array(list(chosen), object)
     values = np.stack(list(chosen.values()), axis=2)
     changing = _change(values)
-    for table, levels, said in _over_levels(values, changing, data, design, options):
+    each = [data.given(simpler_than(measure, data.atlas), (len(values), 1)) for measure in names]
+    lacking = np.full((len(values), 1, 1), np.nan)
+    given = np.hstack([lacking if one is None else one for one in each])
+    for table, levels, said in _over_levels(values, changing, data, design, options, given):
         own = names if np.isnan(levels).all() else names[changing]
         level = np.tile(np.repeat(levels, len(own)), len(design.contrasts))
         parts.append(table.assign(level=level, measure=np.tile(own, len(levels) * len(design.contrasts))))
         notes += said
     columns = list(TABLES["network"][1:])
-    return _table("network", [part[columns] for part in parts]), notes
+    table = _table("network", [part[columns] for part in parts])
+    nothing_simpler = table["measure"].isin([measure for measure in names if not simpler_than(measure, data.atlas)])
+    table[BEYOND] = table[BEYOND].where(~nothing_simpler | table["level"].notna(), NOTHING_FOUND)
+    return table, notes
 
 
 def _change(values: FloatArray) -> NDArray[np.bool_]:
@@ -233,7 +242,12 @@ def _change(values: FloatArray) -> NDArray[np.bool_]:
 
 
 def _over_levels(
-    values: FloatArray, changing: NDArray[np.bool_], data: StudyData, design: StudyDesign, options: DesignOptions
+    values: FloatArray,
+    changing: NDArray[np.bool_],
+    data: StudyData,
+    design: StudyDesign,
+    options: DesignOptions,
+    given: FloatArray | None,
 ) -> Iterator[tuple[pd.DataFrame, FloatArray, tuple[str, ...]]]:
     """Tests of the areas of features, and of every level of those that change: the table, its levels, and notes.
 
@@ -241,6 +255,8 @@ def _over_levels(
     ----------
     values : ndarray, shape (n_recordings, n_levels, n_features)
     changing : ndarray of bool, shape (n_features,)
+    given : ndarray, shape (n_recordings, n_features, n_simpler), or None
+        What is simpler than each feature; given it the areas are tested again.
     """
     test = partial(effects_of, design, permutations=options.permutations, seed=options.seed, tail=options.tail)
     found = test(data.area(values))
@@ -251,9 +267,19 @@ def _over_levels(
         of_area = np.sign(table["estimate"].to_numpy()).reshape(len(design.contrasts), 1, -1)[..., changing]
         known = np.isfinite(of_area + signs).all(axis=1)
         alike[:, changing] = np.where(known, (signs == of_area).mean(axis=1), np.nan)
-    yield table.assign(levels_alike=alike.ravel()), np.array([np.nan]), found.notes
+    again = None if given is None else test(data.area(values), beside=given).table
+    yield _with_given(table.assign(levels_alike=alike.ravel()), again), np.array([np.nan]), found.notes
     if changing.any():
-        yield each.table.assign(levels_alike=np.nan), np.array(data.levels), ()  # notes are those on the areas
+        at_levels = _with_given(each.table.assign(levels_alike=np.nan), None).assign(**{BEYOND: ""})
+        yield at_levels, np.array(data.levels), ()  # notes are those on the areas
+
+
+def _with_given(table: pd.DataFrame, again: pd.DataFrame | None) -> pd.DataFrame:
+    """A table of tests, and beside each the same given what is simpler."""
+    columns = ["effect", "p", "q"]
+    given = pd.DataFrame(np.nan, table.index, columns) if again is None else again[columns]
+    words = beyond(table["q"], given["q"], table["effect"], given["effect"])
+    return pd.concat([table, given.add_suffix("_given")], axis=1).assign(**{BEYOND: words})
 
 
 def _families(plan: PlannedStudy) -> list[str]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from biobgt.base.beyond import BEYOND
 from biobgt.base.errors import InputError
 from biobgt.base.files import atomic_file, write_atomically
 from biobgt.base.wording import listed
@@ -597,7 +598,8 @@ def _rows(found: AttentionComparison, between: tuple[str, str], notes: Sequence[
     """The tests of two groups, each row complete in itself."""
     frames = []
     for family, comparison in (("block", found.blocks), ("contrast", found.contrast)):
-        frame = comparison.table.assign(family=family, between=" - ".join(between))
+        own = comparison.table.drop(columns=BEYOND, errors="ignore")  # what is read back says it: BlockTests.beyond_fc
+        frame = own.assign(family=family, between=" - ".join(between))
         frame["covariates"] = ", ".join(comparison.covariates)
         frame["n_subjects"] = sum(comparison.n_subjects.values())
         frame["permutations"] = comparison.permutations

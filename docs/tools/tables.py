@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from biobgt.base.beyond import simpler_words
 from biobgt.base.files import asset, read_csv
 from biobgt.base.options import Option, Options, to_text
 from biobgt.base.references import GLOSSARY, REFERENCES, cited
-from biobgt.base.wording import adjusted_for, percent, signed
+from biobgt.base.wording import adjusted_for, capitalised, percent, signed
 from biobgt.data.atlas import BUNDLED, LABELLINGS
 from biobgt.data.edits import RECORDING_RULES
 from biobgt.data.graph import ESTIMATORS, ConnectomeSettings
@@ -20,7 +21,7 @@ from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export.graph_files import GRAPH_FORMATS
 from biobgt.groups.standing import CENTILES, published_references
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions, HubAnalysisOptions
-from biobgt.model.attention import all_block_tests
+from biobgt.model.attention import SIMPLER_THAN_BLOCKS, all_block_tests
 from biobgt.model.folder import load_card, model_folder, pretrained_names, readout_names
 from biobgt.model.group_results import TESTS
 from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
@@ -28,7 +29,7 @@ from biobgt.readers import READERS
 from biobgt.study.design import DesignOptions
 from biobgt.study.findings import MEANING, TABLES
 from biobgt.study.options import RecordingOptions
-from biobgt.study.subject import LEVEL, SMALL_WORLD, network_columns
+from biobgt.study.subject import LEVEL, MEASURED_SIMPLER, SMALL_WORLD, network_columns
 from biobgt.training.card_text import CardText
 from biobgt.training.tables import CardTables
 from docs.tools.command_line import command_sections
@@ -142,6 +143,21 @@ def _study_hub_columns() -> str:
     return "\n".join(
         _row((f"`{one.key}`", one.unit, f"With `--measure`, else all: {one.title}")) for one in HUB_MEASURES.values()
     )
+
+
+def _study_simpler_columns() -> str:
+    """What is simpler than measures of regions, without what is a hub measure as well."""
+    own = {column: meaning for column, meaning in MEASURED_SIMPLER.items() if column not in HUB_MEASURES}
+    return "\n".join(_row((f"`{column}`", "", meaning)) for column, meaning in own.items())
+
+
+def _simpler() -> str:
+    """What is simpler than each measure in which people are compared."""
+    rows = [(one.heading, simpler_words(one.simpler)) for one in HUB_MEASURES.values()]
+    modules = (*REGION_MEASURES.values(), *(one for one in MODULE_MEASURES.values() if one.compared))
+    rows += [(capitalised(one.title), simpler_words(one.simpler)) for one in modules]
+    rows.append(("Attention between two networks", simpler_words(SIMPLER_THAN_BLOCKS)))
+    return table(["difference in", "is tested again given"], rows)
 
 
 def _study_network_columns() -> str:
@@ -421,6 +437,8 @@ MADE: Mapping[str, Callable[[], str]] = {
     "module measures": _module_measures,
     "study hub columns": _study_hub_columns,
     "study network columns": _study_network_columns,
+    "study simpler columns": _study_simpler_columns,
+    "simpler": _simpler,
     "study tables": _study_tables,
     "models": _models,
     "paper settings": sources_table,

@@ -38,8 +38,7 @@ def cohort() -> Cohort:
 
 def features(cohort: Cohort, **options) -> CohortFeatures:
     asked = ComparisonOptions(first="NC", second="ASD", runs=1, **options)
-    each = [subject_features(Measured(cohort).of(name), asked) for name in cohort.ids]
-    return replace(each[0], values=np.vstack([one.values for one in each]))
+    return CohortFeatures.of_all([subject_features(Measured(cohort).of(name), asked) for name in cohort.ids])
 
 
 def compared(cohort, first, second):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biobgt.base.arrays import FDR, passes
+from biobgt.base.beyond import BEYOND, BEYOND_MEANS, YES, beyond_beside
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset, make_folder, write_atomically
 from biobgt.base.references import REFERENCES, Reference
@@ -157,13 +158,22 @@ def _found_lines(study: FinishedStudy, contrast: TestedContrast) -> Iterator[str
     for key in dict.fromkeys(rows["measure"]):
         own = rows[rows["measure"] == key]
         if n := int(passes(own["q"]).sum()):
-            yield f"{capitalised(measure_words(study, key))}: {n} of {counted(int(own['p'].notna().sum()), 'region')}."
+            further = study.kind.named(f"{(own[BEYOND] == YES).sum() or 'none'} of them beyond FC")
+            of = counted(int(own["p"].notna().sum()), "region")
+            yield f"{capitalised(measure_words(study, key))}: {n} of {of}, {further}."
     if not passes(rows["q"]).any():
         yield f"Measures of regions: none is found in any of {counted(rows['measure'].nunique(), 'measure')}."
     network = study.rows(study.findings.network, contrast, adjusted=study.findings.designs[0].adjusted)
     network = network[network["level"].isna()]
-    found = [measure_words(study, key) for key in network[passes(network["q"])]["measure"]]
+    passed = network[passes(network["q"])]
+    found = [_with_word(study, *pair) for pair in zip(passed["measure"], passed[BEYOND], strict=True)]
     yield f"Numbers of the network: {', '.join(found) or 'none'} of {len(network)} (q ≤ {FDR:g})."
+
+
+def _with_word(study: FinishedStudy, key: str, word: str) -> str:
+    """A number of the network, and in brackets whether what is found goes beyond what is simpler."""
+    told = beyond_beside(word).removeprefix(", ")
+    return f"{measure_words(study, key)}{study.kind.named(f' ({told})') if told else ''}"
 
 
 def _design_parts(study: FinishedStudy, figures: Figures) -> Iterator[Part]:
@@ -271,6 +281,7 @@ def _region_parts(study: FinishedStudy, figures: Figures, contrast: TestedContra
             {
                 "Measure": capitalised(measure_words(study, key)),
                 "Regions found": found[key],
+                study.kind.named("Beyond FC"): f"{(own[BEYOND] == YES).sum()} of {found[key]}" if found[key] else "–",
                 "Clearest region": own["name"].iloc[0],
                 "Effect": own["effect"].iloc[0],
                 "95 % interval": f"{own['effect_low'].iloc[0]:.2f} to {own['effect_high'].iloc[0]:.2f}",
@@ -305,12 +316,13 @@ def _network_parts(study: FinishedStudy, figures: Figures, contrast: TestedContr
             continue
     own = rows[(rows["contrast"] == contrast.name) & rows["level"].isna()]
     table = own.assign(measure=[capitalised(measure_words(study, key)) for key in own["measure"]])
-    columns = ["measure", "adjusted", "effect", "effect_low", "effect_high", "statistic", "p", "p_family", "q"]
+    columns = ["measure", "adjusted", "effect", "effect_low", "effect_high", "statistic", "p", "p_family", "q", BEYOND]
     yield table_of(
         f"Numbers of the network, by the area under the curve; {contrast.effect}",
-        table[columns].rename(columns=_HEADINGS),
+        table[columns].rename(columns={**_HEADINGS, BEYOND: study.kind.named("Beyond FC")}),
         most=80,
     )
+    yield said(study.kind.named(f"Beyond FC: {BEYOND_MEANS[0].lower()}{BEYOND_MEANS[1:]}"), note=True)
 
 
 def _reliability_parts(study: FinishedStudy) -> Iterator[Part]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, passes
+from biobgt.base.beyond import BEYOND, GIVEN_FC, beyond_words, simpler_words
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.wording import COVARIATES, adjusted_for, counted, listed, percent, signed
@@ -17,8 +18,8 @@ from biobgt.figures.attention.maps import SQUARE_MAPS, AttentionOptions, contras
 from biobgt.figures.regions import RegionOrder, matrix_numbers, order_regions
 from biobgt.figures.register import NoOptions, model_figure
 from biobgt.model.attention import (
-    GIVEN_FC,
     HIGHEST,
+    SIMPLER_THAN_BLOCKS,
     WITHOUT_CONNECTIVITY,
     BlockTests,
     all_block_tests,
@@ -117,6 +118,8 @@ def _comparison_sentence(tests: BlockTests) -> str:
             f" Given FC of the same block, attention differs in {found.given_connectivity} of {len(tests.blocks)} "
             f"blocks; FC itself in {found.of_connectivity}{alike}."
         )
+        beyond = beyond_words(tests.beyond_fc.tolist(), simpler_words(SIMPLER_THAN_BLOCKS))
+        given += f" {beyond}" if beyond else ""
     return (
         f"Permutation tests among {sizes}, {adjusted_for(tests.covariates)}: {n_marked} of "
         f"{counted(len(tests.blocks), 'module block')} {_differ(n_marked)} at a false discovery rate of "
@@ -320,7 +323,8 @@ def _block_table(tests: BlockTests) -> "pd.DataFrame":
     means = [f"mean_{group}" for group in tests.between]
     endings = dict.fromkeys([*_sides(tests).values(), WITHOUT_CONNECTIVITY])
     effects = [name for ending in endings for column in EFFECT_COLUMNS if (name := column + ending) in tests.blocks]
-    return tests.blocks[["feature", "module", "other_module", *means, *effects]]
+    table = tests.blocks[["feature", "module", "other_module", *means, *effects]]
+    return table.assign(**{BEYOND: tests.beyond_fc}) if tests.beside is not None else table
 
 
 @model_figure("attention_contrast", "Attention within and between modules")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, passes
+from biobgt.base.beyond import BEYOND, OVERALL, beyond_beside, beyond_methods, beyond_words, simpler_words
 from biobgt.base.colours import BLUE, DIVERGING, LINE_GREY, SEQUENTIAL, VERMILION
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
@@ -22,6 +23,7 @@ from biobgt.figures.drawing import Axis, Band, Curve, Drawing, Heatmap, Mark, Pa
 from biobgt.figures.regions import ATLAS_ORDER, region_number, regions_in_order
 from biobgt.figures.studies.shown import ShownContrast, StudyFigureOptions, measure_words, study_figure, study_of
 from biobgt.hubs.measures import NE
+from biobgt.study.subject import simpler_than
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,6 +77,10 @@ class _ShownEffects(ShownContrast):
             own = own[own[column] == value]
         return own[own["level"].notna()].sort_values("level", kind="stable").reset_index(drop=True)
 
+    def simpler(self, measure: str) -> tuple[str, ...]:
+        """What is simpler than a measure."""
+        return simpler_than(measure, self.study.atlas)
+
     def measure(self, options: _MeasureOptions) -> str:
         """The key of the measure that the options name."""
         known = list(dict.fromkeys(self.study.findings.regions["measure"]))
@@ -86,6 +92,15 @@ class _ShownEffects(ShownContrast):
         """How many of how many are found."""
         n, n_tested = int(passes(rows["q"]).sum()), int(rows["p"].notna().sum())
         return f"{n or 'none'} of {counted(n_tested, noun)} at a false discovery rate of {percent(FDR)}"
+
+    def beyond(self, rows: "pd.DataFrame", simpler: Sequence[str]) -> str:
+        """How many of what is found goes beyond what is simpler, behind a full stop; empty where none is found."""
+        said = beyond_words(rows[BEYOND].tolist(), simpler_words(simpler))
+        return f". {self.study.kind.named(said).removesuffix('.')}" if said else ""
+
+    def methods_given(self, simpler: Sequence[str]) -> tuple[str, ...]:
+        """How measures were tested, and tested again given what is simpler."""
+        return (*self.effect_methods, self.study.kind.named(beyond_methods(simpler)))
 
     @property
     def effect_methods(self) -> tuple[str, ...]:
@@ -139,7 +154,7 @@ def _forest(rows: "pd.DataFrame", names: Sequence[str], effect: str, *, ids: Any
         x=Axis(title=capitalised(effect)),
         y=Axis(
             names=names,
-            beside=[f"q {q:.2g}" for q in rows["q"]],
+            beside=[f"q {q:.2g}{beyond_beside(word)}" for q, word in zip(rows["q"], rows[BEYOND], strict=True)],
             limits=(-0.6, max(len(rows), 1) - 0.4),
             reversed=True,
         ),
@@ -155,19 +170,19 @@ def study_regions(measured: "Measured", options: _MeasureOptions) -> Drawing:
     tested = rows[rows["p"].notna()].assign(_size=lambda own: -own["statistic"].abs())
     drawn = tested.sort_values(["p", "_size"], kind="stable")[:_MOST_DRAWN]
     words = measure_words(shown.study, measure)
-    said = f"{capitalised(words)}, {shown.title}: {shown.found_words(rows, 'region')}"
+    said, simpler = f"{capitalised(words)}, {shown.title}: {shown.found_words(rows, 'region')}", shown.simpler(measure)
     few = f", of which the {_MOST_DRAWN} of the smallest p are drawn" if len(tested) > _MOST_DRAWN else ""
     names, ids = drawn["name"].astype(str).tolist(), drawn["region"].to_numpy(int) - 1
     return shown.drawing(
-        f"{said}{shown.levels_words}{few}. Points are {shown.quantity} with 95 % intervals, filled where q is at most "
-        f"{FDR:g}",
+        f"{said}{shown.levels_words}{few}{shown.beyond(rows, simpler)}. Points are {shown.quantity} with 95 % "
+        f"intervals, filled where q is at most {FDR:g}",
         title=f"{capitalised(words)}, {shown.title}",
         line=said,
         panels=[_forest(drawn, names, shown.quantity, ids=ids)],
         numbers=lambda: rows,
         legend="above",
         height=_AROUND + _ROW * max(len(drawn), 3),
-        methods=shown.effect_methods,
+        methods=shown.methods_given(simpler),
     )
 
 
@@ -211,11 +226,13 @@ def study_region_brain(measured: "Measured", options: _RegionBrainOptions) -> Dr
     names = f" Found most clearly: {', '.join(brain.regions[place] for place in clear)}." if clear else ""
     grey = "; regions that are not found are grey" if options.only_found else ""
     size = ", and the size its absolute value" if options.brain == NODES else ""
+    simpler = shown.simpler(measure)
+    beyond = shown.beyond(rows[rows["p"].notna()], simpler)
 
     def caption(where: str) -> str:
         return (
-            f"{said}{shown.levels_words}. {brain.regions_in(where)}; the colour is {shown.quantity}{colours}{size}"
-            f"{grey}.{names}{brain.left_out}"
+            f"{said}{shown.levels_words}{beyond}. {brain.regions_in(where)}; the colour is {shown.quantity}{colours}"
+            f"{size}{grey}.{names}{brain.left_out}"
         )
 
     return shown.in_brain(
@@ -224,7 +241,7 @@ def study_region_brain(measured: "Measured", options: _RegionBrainOptions) -> Dr
         title=f"{capitalised(words)}, {shown.title}",
         line=said,
         numbers=lambda: rows.reset_index(),
-        methods=shown.effect_methods,
+        methods=shown.methods_given(simpler),
     )
 
 
@@ -384,15 +401,16 @@ def study_network(measured: "Measured", options: StudyFigureOptions) -> Drawing:
     rows = pairs[0][0]
     said = f"Numbers of the whole network, {main.title}: {main.found_words(rows, 'number')}"
     return main.drawing(
-        f"{said}{main.levels_words}. Points are {main.quantity} with 95 % intervals, filled where q is at most "
-        f"{FDR:g}; on the left as the study asks, on the right the other way, adjusted for overall connectivity or not",
+        f"{said}{main.levels_words}{main.beyond(rows, (OVERALL,))}. Points are {main.quantity} with 95 % intervals, "
+        f"filled where q is at most {FDR:g}; on the left as the study asks, on the right the other way, adjusted for "
+        "overall connectivity or not",
         title=f"Network numbers, {main.title}",
         line=said,
         panels=[panel for _, panel in pairs],
         columns=len(pairs),
         numbers=lambda: study.findings.network[study.findings.network["contrast"] == main.contrast.name],
         height=_AROUND + 40 + _ROW * max(len(rows), 3),
-        methods=main.effect_methods,
+        methods=main.methods_given((OVERALL,)),
     )
 
 
