@@ -32,10 +32,14 @@ from biobgt.model.presets import Preset, preset_named
 from biobgt.model.systems import SYSTEMS, BioBGTSystem, NetworkSystem, System
 from biobgt.modules import louvain_modules
 from biobgt.readers import read_cohort
+from biobgt.training.cohorts import cross_validation
 from biobgt.training.evaluation import _inputs_of
+from biobgt.training.faithfulness import measure_faithfulness
+from biobgt.training.faithfulness_tables import ORDERS, SHARES
+from biobgt.training.folds import LabelledGraphs
 from biobgt.training.tables import EPOCH_REGIONS, EPOCH_SUBJECTS
 
-N_REGIONS, BATCH, N_MEMBERS = EPOCH_REGIONS, 16, 10
+N_REGIONS, BATCH, N_MEMBERS, N_FAITHFUL = EPOCH_REGIONS, 16, 10, 40
 RUNS, LEAST_RATIO = 5, 20  # messages over a dense batch, in every run
 MOST_SECONDS = 30  # processor time of an epoch on one thread
 
@@ -48,7 +52,8 @@ def run() -> None:
     for title, threads, clock in (("one thread", 1, process_time), ("all cores", cores, perf_counter)):
         torch.set_num_threads(threads)
         with threadpool_limits(threads):
-            print_ratios(f"Model, {title}", [*step_ratios(N_REGIONS, BATCH, clock), *subject_ratios()])
+            ratios = [*step_ratios(N_REGIONS, BATCH, clock), *subject_ratios(), faithfulness_ratio()]
+            print_ratios(f"Model, {title}", ratios)
     torch.set_num_threads(1)
     with threadpool_limits(1):
         print_epochs()
@@ -168,6 +173,33 @@ def subject_ratios() -> list[Ratio]:
         Ratio(what, "its exact NE and Louvain alone", exact, "≤ 2"),
         Ratio(what, "first-order NE and Louvain, as the model reads them", first_order),
     ]
+
+
+def faithfulness_ratio() -> Ratio:
+    """The faithfulness of a model of ten members, over the time it takes to predict its subjects for each deletion."""
+    preset = preset_named("best")
+    graphs = _graphs(N_REGIONS, N_FAITHFUL, preset)
+    labels = np.arange(N_FAITHFUL) % 2
+    data = LabelledGraphs(
+        graphs=graphs,
+        matrices=graphs.features.numpy(),
+        shrunk=None,
+        shrinkage=preset.shrinkage,
+        labels=labels,
+        groups=("NC", "ASD"),
+        subjects=tuple(map(str, range(N_FAITHFUL))),
+    )
+    members = tuple(BioBGT(preset, n_regions=N_REGIONS, n_groups=2).eval() for _ in range(N_MEMBERS))
+    ensemble = Ensemble("benchmark", preset, "cc200", data.groups, members, (1.0,) * N_MEMBERS)
+    splits = cross_validation([data.groups[label] for label in labels], folds=N_MEMBERS)
+    deletions = 2 * len(ORDERS) * len(SHARES)
+    ratio = compare(
+        lambda: measure_faithfulness(members, ensemble.temperatures, data, splits, seed=0),
+        lambda: ensemble.probabilities(graphs),
+        repeats=3,
+    )
+    what = f"faithfulness of attention, {N_MEMBERS} members, {N_FAITHFUL} subjects, {deletions} deletions"
+    return Ratio(what, "prediction of the subjects, once for each deletion", ratio / deletions, "≤ 2")
 
 
 class _PlainConvolution(MessagePassing):  # type: ignore[misc]  # PyTorch Geometric has no types

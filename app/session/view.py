@@ -218,6 +218,7 @@ _ATTENTION_TABS = {
     "people": "People",
     "brain": "In the brain",
     "systems": "Other networks",
+    "faithful": "Is it faithful?",
     "subject": "One subject",
 }
 

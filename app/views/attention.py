@@ -18,7 +18,7 @@ from biobgt.model.pretrained import InstalledModel
 from biobgt.training.card_text import CardText
 from session.view import ModelPageOptions, PageOptions, View, current_view, measured_model
 from views.shared import widgets
-from views.shared.figures import NO_PLACES, Asked, Panel, show, show_beside, show_in_brain
+from views.shared.figures import NO_PLACES, Asked, Panel, show, show_beside, show_faithfulness, show_in_brain
 from views.shared.widgets import caption, escape_markdown, heading, in_one_line, input_errors_shown
 
 _EFFECTS = {"d": "d", "p": "p", "q": "FDR q"}
@@ -181,6 +181,16 @@ def _show_own(view: View, model: InstalledModel) -> None:
         show(view, maps.subject_attention, options, key="own_attention_map")
 
 
+def _show_faithful(view: View, model: InstalledModel) -> None:
+    """Show whether attention is faithful: of a network that several cohorts share, with each readout."""
+    if not model.readouts:
+        show_faithfulness(view, model)
+        return
+    for readout in map(model.readout, model.readouts):
+        st.markdown(f"**{escape_markdown(', '.join(readout.group_names))}**")
+        show_faithfulness(view, readout)
+
+
 # A network that several cohorts share: first how far their controls differ, then each disorder beside its own.
 
 
@@ -220,6 +230,7 @@ _TABS: Mapping[str, Sequence[Callable[[View, InstalledModel], None]]] = {
     "people": [Panel(tested.attention_spread, "spread", "Do a few people drive the mean?")],
     "brain": [_show_received],
     "systems": [_show_systems],
+    "faithful": [_show_faithful],
     "subject": [_show_own],
 }
 

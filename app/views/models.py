@@ -20,7 +20,7 @@ from biobgt.training.card_text import CardText
 from biobgt.training.tables import BenchmarkTables, CardTables
 from session.view import FITTING, PageOptions, View, current_view, measured_model
 from views.shared import widgets
-from views.shared.figures import Panel, show, show_beside
+from views.shared.figures import Panel, show, show_beside, show_faithfulness
 from views.shared.widgets import (
     caption,
     escape_markdown,
@@ -255,7 +255,11 @@ def _show_table(table: pd.DataFrame, *, alt: str) -> None:
 _CARD: Mapping[str, Sequence[Callable[[View, InstalledModel], None]]] = {
     "results": (_show_results, _show_curves),
     "noise": (_show_noise,),
-    "attention": (Panel(attention_contrast, "contrast", "Does attention keep to modules?"), _show_region_weights),
+    "attention": (
+        Panel(attention_contrast, "contrast", "Does attention keep to modules?"),
+        show_faithfulness,
+        _show_region_weights,
+    ),
     "data": (_show_data, _show_limits_and_making),
 }
 _OF_ALL = {"all": _show_all, "paper": _show_benchmark}

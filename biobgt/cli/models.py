@@ -68,6 +68,13 @@ _KindOption = Annotated[CohortKind, typer.Option("--cohort", help=_KIND)]
 _DataOption = Annotated[Path, typer.Option(help="Folder of the cohort's files.")]
 _PhenotypesOption = Annotated[Path | None, typer.Option(help="Table of groups, sites and covariates.")]
 _ThreadsOption = Annotated[int | None, typer.Option(min=1, help="CPU threads. Default: all cores.")]
+_FaithfulnessOption = Annotated[
+    bool,
+    typer.Option(
+        help="Measure how faithful attention is, by removed regions, shuffled weights and agreement of members. Takes "
+        "minutes; without it a new card says 'not measured'."
+    ),
+]
 _OrientationOption = Annotated[Orientation | None, typer.Option(help=ReadOptions.declared()["orientation"].help)]
 
 
@@ -157,6 +164,7 @@ def train(
     device: DeviceOption = "auto",
     threads: _ThreadsOption = None,
     resume: Annotated[bool, typer.Option(help="Continue a run that was stopped.")] = False,
+    faithfulness: _FaithfulnessOption = True,
 ) -> None:
     """Train an ensemble over the folds of a cohort and write a model folder: weights, card, group results.
 
@@ -201,7 +209,10 @@ def train(
                     written = write_shared_model(
                         place, joined=joined, members=members, runs=folder, device=chosen, progress=print_notice, **made
                     )
-                _complete_cards(place, joined.parts, prepared, splits, seed=seed, features=folder / "features")
+                parts = _card_parts(place, joined.parts, prepared, splits)
+                _complete_cards(parts, seed=seed, features=folder / "features")
+                if faithfulness:
+                    _complete_faithfulness(parts, seed=seed)
     print_line(written["headline"])
     print_line(f"Model written to {out}")
 
@@ -219,16 +230,21 @@ def card(
         Path | None, typer.Option(help="Folder that keeps NE and modules for the next run. Default: none.")
     ] = None,
     threads: _ThreadsOption = None,
+    faithfulness: _FaithfulnessOption = True,
+    faithfulness_only: Annotated[
+        bool, typer.Option("--faithfulness-only", help="Only measure how faithful attention is; all else stays.")
+    ] = False,
 ) -> None:
     """Measure again, from a model's weights, what its card says beside results; nothing is trained.
 
     These are tests of attention between groups, what NE and attention do to predictions, familiar ranges, answers to
-    worse recordings, and motion alone. DATA and phenotypes are those that the model was trained on. First it checks
-    that the out-of-fold attention equals the group means in the model's folder.
+    worse recordings, motion alone, and how faithful attention is. DATA and phenotypes are those that the model was
+    trained on. First it checks that the out-of-fold attention equals the group means in the model's folder.
 
     Examples
     --------
     biobgt card --model my-model --data study/ --phenotypes participants.tsv
+    biobgt card --model my-model --data study/ --phenotypes participants.tsv --faithfulness-only
     biobgt card --model my-model --words-only
     """
     from biobgt.model.folder import CARD, WEIGHTS, load_card, load_pretrained, model_folder
@@ -268,35 +284,50 @@ def card(
         else:
             for file in (WEIGHTS, CARD, GROUPS):
                 shutil.copy2(folder / file, place)
-        measure_again(place, joined, prepared, attention, contrasts)
-        _complete_cards(place, joined.parts, prepared, splits, seed=seed, features=features)
+        parts = _card_parts(place, joined.parts, prepared, splits)
+        if not faithfulness_only:
+            measure_again(place, joined, prepared, attention, contrasts)
+            _complete_cards(parts, seed=seed, features=features)
+        if faithfulness or faithfulness_only:
+            _complete_faithfulness(parts, seed=seed)
     print_line(f"{'Cards' if kinds else 'Card'} and tests written to {folder}")
 
 
-def _complete_cards(
-    place: Path,
-    cohorts: Sequence[Cohort],
-    data: "LabelledGraphs",
-    splits: Sequence[Split],
-    *,
-    seed: int,
-    features: Path | None,
-) -> None:
-    """Put on a model's card what its parts do, familiar ranges, answers to worse recordings, and motion alone.
+_CardPart = tuple[Path, Cohort, "LabelledGraphs", tuple[Split, ...]]  # a folder with a card, and whom it is about
 
-    A network that several cohorts share has a card for each cohort's readout, in a folder of the cohort's name.
-    """
+
+def _card_parts(
+    place: Path, cohorts: Sequence[Cohort], data: "LabelledGraphs", splits: Sequence[Split]
+) -> list[_CardPart]:
+    """The card of a model, or of a network that several cohorts share that of each cohort's readout, in a folder."""
+    if len(cohorts) == 1:
+        return [(place, cohorts[0], data, tuple(splits))]
+    return [
+        (place / cohort.name, cohort, data.of_readout(part), data.splits_of(part, splits))
+        for part, cohort in zip(data.parts, cohorts, strict=True)
+    ]
+
+
+def _complete_faithfulness(parts: Sequence[_CardPart], *, seed: int) -> None:
+    """Put on cards how faithful attention is."""
+    from biobgt.training.card_text import CardText
+    from biobgt.training.faithfulness import complete_faithfulness
+
+    for folder, cohort, own, folds in parts:
+        if len(parts) > 1:
+            print_notice(f"Faithfulness of attention, {cohort.name}")
+        with progress_bar("Faithfulness of attention") as progress:
+            card = complete_faithfulness(folder, own, folds, seed=seed, progress=progress)
+        print_line(CardText(card).faithfulness)
+
+
+def _complete_cards(parts: Sequence[_CardPart], *, seed: int, features: Path | None) -> None:
+    """Put on cards what the model's parts do, familiar ranges, answers to worse recordings, and motion alone."""
     from biobgt.training.card_text import CardText
     from biobgt.training.checks import check_model, complete_ablation
 
-    cards = [(place, cohorts[0], data, tuple(splits))]
-    if len(cohorts) > 1:
-        cards = [
-            (place / cohort.name, cohort, data.of_readout(part), data.splits_of(part, splits))
-            for part, cohort in zip(data.parts, cohorts, strict=True)
-        ]
-    for folder, cohort, own, folds in cards:
-        if len(cohorts) > 1:
+    for folder, cohort, own, folds in parts:
+        if len(parts) > 1:
             print_notice(f"Checks of {cohort.name}")
         complete_ablation(folder, own, folds)
         with progress_bar("Worse recordings") as progress:

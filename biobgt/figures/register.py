@@ -79,6 +79,7 @@ class Figure(Generic[_Options]):
 _FAMILIES = (
     *(
         "attention.disorders",
+        "attention.faithfulness",
         "attention.maps",
         "attention.own_groups",
         "attention.region",

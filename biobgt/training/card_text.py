@@ -23,11 +23,15 @@ from biobgt.model.presets import OWN_PRESET
 from biobgt.model.pretrained import model_verdict
 from biobgt.model.systems import kinds_of_baselines
 from biobgt.training.cohorts import DATASETS, PROTOCOLS
+from biobgt.training.faithfulness_tables import TOP, shuffled_labels
 from biobgt.training.metrics import CALIBRATION_BINS, METRICS, reliability_curve
 from biobgt.training.tables import CardTables, shown_share
 
 NE_SHUFFLED, NO_ATTENTION = "NE shuffled over regions", "attention set to zero"
 _ALIKE = 0.01  # AUCs that differ by less are alike, where no interval of their difference is known
+_FEWEST_FLIPS = 10  # of which it says something which way they go
+_SMALL_CHANGE = 0.01  # of a probability
+_HARDLY = 1.5  # times as much as chance is hardly more
 _NEXT_TO_NOTHING = 0.001  # a probability that moves by less is printed the same in any table
 _PLACE = re.compile(r"{(\w+)}")  # in assets/card.md
 
@@ -126,6 +130,41 @@ class CardText:
         blocks, without, given = (sum(one[what] for one in found) for what in names)
         return say("beside_connectivity", "line", given=given, blocks=counted(blocks, "block"), without=without)
 
+    @property
+    def faithfulness(self) -> str:
+        """How faithful attention is: deletion, randomisation and agreement, in full sentences; the verdict first."""
+        found = self.card.get("faithfulness")
+        if "readouts" in self.card or not found:
+            return say("faithfulness", "on_readouts" if "readouts" in self.card else "not_measured")
+        tenth = {one["order"]: one["deletion"] for one in found["removed"] if one["share"] == TOP}
+        cells = {order: _moved(one) for order, one in tenth.items()}
+        alone = {order: cell.partition(" ")[0] for order, cell in cells.items()}
+        parts = [shown_share(one["correlation"]["value"]) for one in found["randomised"]]
+        members, linear = found["agreement"]
+        shuffled = shuffled_labels(self.card)
+        said = [
+            say("faithfulness", "verdict", much=_how_much(tenth, found["ahead"]), **alone),
+            say("faithfulness", "orders", subjects=counted(found["n"], "held-out subject"), **cells),
+            say(
+                "faithfulness",
+                "randomised",
+                **dict(zip(("readout", "kernel", "both"), parts, strict=True)),
+                shuffled=say("faithfulness", "shuffled", maps=_alike(shuffled[0]))
+                if shuffled
+                else say("faithfulness", "shuffled_not_measured"),
+            ),
+            say(
+                "faithfulness",
+                "agreement",
+                map=shown_share(members["map"]["value"]),
+                received=shown_share(members["received"]["value"]),
+                top=percent(members["top"]["value"]),
+                linear_received=shown_share(linear["received"]["value"]),
+                linear_top=percent(linear["top"]["value"]),
+            ),
+        ]
+        return " ".join(said)
+
     def likeness_rows(self) -> list[list[str]]:
         """How alike disorders' differences are, one row per pair, as text."""
 
@@ -219,7 +258,20 @@ class CardText:
             back=back,
             controls=self.card["groups"][0],
             alarms=percent(self.card["noise"][0]["warned"]),
+            ways=self._ways(answers),
         )
+
+    def _ways(self, answers: Sequence[Mapping[str, Any]]) -> str:
+        """How many of the changed predictions go to patients, by kind of corruption; nothing where few change."""
+        controls, *others = self.card["groups"]
+        to = {"controls": controls, "group": others[0] if len(others) == 1 else "another group"}
+        found = [
+            say("corruption", "way", kind=one["kind"], away=away, flips=one["flips"], **to)
+            for one in answers
+            if one["flips"] >= _FEWEST_FLIPS
+            for away in [round(one["to_patient"] * (one["n"] - one["refused"]))]
+        ]
+        return say("corruption", "ways", found="; ".join(found)) if found else ""
 
     @property
     def motion(self) -> str:
@@ -320,7 +372,7 @@ class CardText:
             tables["likeness_table"] = _table(columns, rows)
         else:
             plain |= {"paired": self._paired(), "nested": self.new_subjects, "noise": self.noise}
-            plain |= {"corruption": self.corruption, "motion": self.motion}
+            plain |= {"corruption": self.corruption, "motion": self.motion, "faithfulness": self.faithfulness}
             limits += [self.ablation, self.beside_connectivity]
             results = [
                 [model, *(with_interval(found[metric], 3) for metric in METRICS)]
@@ -378,6 +430,26 @@ class CardText:
             header |= {"model-index": [{"name": escape_markdown(card["name"]), "results": results}]}
         written: str = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=1000)
         return f"---\n{written}---\n"
+
+
+def _moved(change: Mapping[str, float | None]) -> str:
+    """How far probabilities move, with the interval: three decimals, or two digits where that says more."""
+    small = change["value"] is not None and change["value"] < _SMALL_CHANGE
+    said = [
+        f"{one:.2g}" if small else f"{one:.3f}" for end in ("value", "low", "high") if (one := change[end]) is not None
+    ]
+    return said[0] + (f" [{said[1]}, {said[2]}]" if len(said) == 3 else "") if said else "not defined"
+
+
+def _how_much(tenth: Mapping[str, Mapping[str, float]], ahead: Mapping[str, float | None]) -> str:
+    """Say how much more removing attended regions does than removing random ones."""
+    low, attention, random = ahead["low"], tenth["attention"]["value"], tenth["random"]["value"]
+    if low is None or low <= 0:
+        return say("faithfulness", "no_more")
+    if not random:
+        return say("faithfulness", "more")
+    times = attention / random
+    return say("faithfulness", "hardly_more" if times < _HARDLY else "times", times=times)
 
 
 def _change(effect: Mapping[str, Any]) -> str:

@@ -135,7 +135,7 @@ def write_model(
         "beside_connectivity": _beside_connectivity(tests, cohort.group_people),
         "temperatures": [round(trained.temperature, 4)] * len(trained.members),
         "familiarity": TrainingRanges.of(trained.members[0], data.graphs, map(scan_measures, cohort)).as_dict(),
-        **dict.fromkeys(("noise", "corruption", "motion", "nested")),
+        **dict.fromkeys(("noise", "corruption", "motion", "nested", "faithfulness")),
         "limits": _limits(cohort, preset, attention, results["BioBGT"]["ece"]),
         "training": {
             "command": command,

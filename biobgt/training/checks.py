@@ -148,6 +148,18 @@ def _motion_out_of_fold(
 # subjects.
 
 
+def drawn_tests(splits: Sequence[Split], *, seed: int) -> list[NDArray[np.int64]]:
+    """Some test subjects of each fold, by lot: at most forty, so that a large cohort costs no more than a middling one.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+    seed : int
+    """
+    random = np.random.default_rng(seed)
+    return [random.permutation(split.test)[:_A_FOLD] for split in splits]
+
+
 def _alone(
     ensemble: Ensemble, number: int, graphs: GraphBatch, split: Split, scans: Sequence[Mapping[str, float]]
 ) -> Ensemble:
@@ -181,8 +193,7 @@ def _worse_recordings(
         ``noise`` with the SD of each level (None is noise alone), and ``corruption`` with the kind of each, as a card
         holds them: see :func:`_described`.
     """
-    subjects, random, groups = cohort.subjects, np.random.default_rng(seed), members[0].groups
-    drawn = [random.permutation(split.test)[:_A_FOLD] for split in splits]
+    subjects, drawn, groups = cohort.subjects, drawn_tests(splits, seed=seed), members[0].groups
     kinds: list[tuple[dict[str, Any], int, Callable[[Subject], Subject | None]]] = [
         *(({"sd": None if sd == PURE else sd}, _A_FOLD, partial(add_noise, sd=sd, seed=seed)) for sd in NOISE_LEVELS),
         *(({"kind": kind}, _A_FOLD_CORRUPTED, partial(corrupt, kind=kind, seed=seed)) for kind in CORRUPTIONS),

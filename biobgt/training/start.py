@@ -139,6 +139,28 @@ def _best_penalty(kernel: Tensor, targets: Tensor) -> float:
     return float(PENALTIES[int(np.argmin(errors))])
 
 
+@torch.no_grad()
+def ridge_weights(values: Tensor, groups: Tensor, n_groups: int) -> NDArray[np.float64]:
+    """How much each connection counts in ridge regression: its absolute weight, mean over groups.
+
+    Parameters
+    ----------
+    values : Tensor, shape (n_subjects, n_regions, n_regions)
+    groups : Tensor of int, shape (n_subjects,)
+    n_groups : int
+
+    Returns
+    -------
+    ndarray, shape (n_regions, n_regions)
+    """
+    flat, targets = values.flatten(1), _targets(groups, n_groups)
+    centred, wanted = flat - flat.mean(dim=0), targets - targets.mean(dim=0)
+    kernel = (centred @ centred.T).double()
+    dual, _ = left_out(kernel, wanted, _best_penalty(kernel, wanted))
+    weights = (centred.T @ dual.to(centred)).abs().mean(dim=1)
+    return np.asarray(weights.view(values.shape[1:]).double().numpy())
+
+
 # How much each region counts: weights learnt before the readout starts, smooth over the brain's large networks.
 #
 # Ridge regression takes all connections for equally likely to matter. Here that of regions i and j is multiplied by

@@ -39,6 +39,7 @@ WIDE = (
     "own_region_attention",
     "attention_maps",
     "attention_systems",
+    "attention_faithfulness",
     "subject_attention",
     "model_results",
     "benchmark_results",

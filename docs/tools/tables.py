@@ -31,6 +31,7 @@ from biobgt.study.findings import MEANING, TABLES
 from biobgt.study.options import RecordingOptions
 from biobgt.study.subject import LEVEL, MEASURED_SIMPLER, SMALL_WORLD, network_columns
 from biobgt.training.card_text import CardText
+from biobgt.training.faithfulness_tables import ORDERS, TOP
 from biobgt.training.tables import CardTables
 from docs.tools.command_line import command_sections
 from docs.tools.preset_sources import sources_table
@@ -301,6 +302,26 @@ def _attention_study() -> str:
     return table((*head, "r of maps", "r of block differences"), rows)
 
 
+def _attention_faithfulness() -> str:
+    """What the cards of the shipped models say of how faithful attention is."""
+    rows = []
+    for name in (*pretrained_names(), *readout_names()):
+        found = load_card(name).get("faithfulness")
+        if found is None:
+            continue
+        moved = {one["order"]: one["deletion"]["value"] for one in found["removed"] if one["share"] == TOP}
+        alike = [one["correlation"]["value"] for one in found["randomised"]]
+        members, linear = found["agreement"]
+        values = [alike[1], alike[2], *(members[what]["value"] for what in _AGREEMENT), linear["received"]["value"]]
+        row = (f"`{name}`", str(found["n"]), *(f"{moved[order]:.2g}" for order in ORDERS), *map(signed, values))
+        rows.append(row)
+    head = ("model", "subjects", *ORDERS.values(), "r after W", "after W and ψ", "members: r of maps", "r of received")
+    return table((*head, "top tenth shared", "ridge: r of received"), rows)
+
+
+_AGREEMENT = ("map", "received", "top")
+
+
 def _attention_truth() -> str:
     found = pd.read_csv(asset("studies", "attention_beside_truth.csv"))
     names = ("vulnerability", "d", "q", "d_of_fc", "q_of_fc", "d_given_fc", "q_given_fc")
@@ -404,6 +425,7 @@ MADE: Mapping[str, Callable[[], str]] = {
     "labellings": _labellings,
     "attention tests": _attention_tests,
     "attention study": _attention_study,
+    "attention faithfulness": _attention_faithfulness,
     "attention truth": _attention_truth,
     "null tests": _null_tests,
     "harmonisation": _harmonisation,

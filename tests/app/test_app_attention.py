@@ -1,5 +1,7 @@
 """The page of attention: what it shows is what the models' folders hold."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,12 +18,39 @@ from biobgt.model.attention import (
     functional_labels,
     select_attention,
 )
-from biobgt.model.folder import load_pretrained
+from biobgt.model.folder import load_card, load_pretrained
 from biobgt.model.group_results import load_groups
 from biobgt.training.card_text import CardText
 from biobgt.training.cards import _seal_card
 
 pytestmark = pytest.mark.usefixtures("models")
+
+
+def _mean(value: float) -> dict[str, float]:
+    return {"value": value, "low": value - 0.01, "high": value + 0.01}
+
+
+FAITHFULNESS = {
+    "n": 20,
+    "people": 20,
+    "ahead": _mean(0.04),
+    "removed": [
+        {
+            "order": order,
+            "share": share,
+            "regions": round(200 * share),
+            "deletion": _mean(moved),
+            "insertion": _mean(0.3),
+        }
+        for order, change in (("attention", 0.06), ("random", 0.02), ("strength", 0.03), ("gradient", 0.2))
+        for share, moved in ((0.1, change), (0.5, 0.1))
+    ],
+    "randomised": [{"part": part, "correlation": _mean(0.9)} for part in ("readout", "W", "W and ψ")],
+    "agreement": [
+        {"with": whom, **{what: _mean(0.5) for what in ("map", "received", "top")}}
+        for whom in ("members", "linear model")
+    ],
+}
 
 
 def test_groups_stand_side_by_side_on_one_scale_by_layer_and_head(open_page, groups) -> None:
@@ -162,7 +191,7 @@ def tabs(page) -> list[str]:
 def test_a_tab_is_part_of_the_address_and_only_it_is_drawn(open_page) -> None:
     page = open_page("attention")
     assert [tab for tab in tabs(page) if tab not in ("People", "Other networks")] == [
-        *("Groups", "Difference", "Within modules", "In the brain", "One subject")
+        *("Groups", "Difference", "Within modules", "In the brain", "Is it faithful?", "One subject")
     ]
     assert "attention_tab" not in address_of(page)
     turn_to(page, "contrast")
@@ -172,3 +201,23 @@ def test_a_tab_is_part_of_the_address_and_only_it_is_drawn(open_page) -> None:
     other = open_page("attention", attention_tab="disorders")  # of a network with several cohorts
     assert "attention_tab 'disorders' is not available here" in words(other.warning)
     assert figure(other, "attention_abide-cc200")
+
+
+def test_whether_attention_is_faithful_is_said_where_it_was_measured(open_page, folder) -> None:
+    for name, tab in (("attention", {"attention_tab": "faithful"}), ("models", {"model_tab": "attention"})):
+        page = open_page(name, **tab)
+        assert "Whether attention shows what predictions rest on has not been measured." in words(page.markdown)
+        assert not [one for one in page.get("plotly_chart") if "faithful_" in one.proto.id]
+    measured = load_card("abide-cc200") | {"faithfulness": FAITHFULNESS}
+    file = folder / "abide-cc200" / "card.json"
+    before = file.read_text(encoding="utf-8")
+    file.write_text(json.dumps(measured), encoding="utf-8")
+    try:
+        for name, tab in (("attention", {"attention_tab": "faithful"}), ("models", {"model_tab": "attention"})):
+            page = open_page(name, **tab)
+            shown = figure(page, "faithful_abide-cc200")
+            curves = [trace for trace in shown["data"] if trace.get("name") == "attention received"]
+            assert any(list(array(trace["y"])) == [0.06, 0.1] for trace in curves)
+            assert "changes p by 0.060, a random tenth by 0.020: 3.0 times as much." in captions(page)
+    finally:
+        file.write_text(before, encoding="utf-8")

@@ -11,17 +11,19 @@ import streamlit as st
 
 from biobgt.base.kept import Key
 from biobgt.base.options import Options, Plain
-from biobgt.base.wording import counted
+from biobgt.base.wording import counted, escape_markdown
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export import CohortRef, FigureRequest
+from biobgt.figures.attention.faithfulness import attention_faithfulness
 from biobgt.figures.paper_style import PaperStyle
-from biobgt.figures.register import Figure
+from biobgt.figures.register import Figure, NoOptions
 from biobgt.figures.screen.page import page_contents, plotly_figure
 from biobgt.figures.screen.pen import ScreenHeight, height_by_width
 from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.results.measured import Measured
 from biobgt.study.finished import FinishedStudy
+from biobgt.training.card_text import CardText
 from session.cohorts import keep_list, listed_figures
 from session.view import GLASS, REGION, View, brain_kind, current_view, measured_model
 from views.shared.widgets import ask_in_row, caption, columns, heading, input_errors_shown, show_full
@@ -70,6 +72,16 @@ class Panel:
             options = view.options(self.figure.takes, **self.fixed)
             measured = None if model is None else measured_model(model)
             show(view, self.figure, options, measured=measured, key=self.key)
+
+
+def show_faithfulness(view: View, model: InstalledModel) -> None:
+    """Show whether a model's attention is faithful; where it was not measured, or is its readouts', say so."""
+    heading(attention_faithfulness.name, "attention", "faithfulness")
+    if model.card.get("faithfulness") is None:
+        st.markdown(escape_markdown(CardText(model.card).faithfulness))
+        return
+    with input_errors_shown():
+        show(view, attention_faithfulness, NoOptions(), measured=measured_model(model), key=f"faithful_{model.name}")
 
 
 Asked = tuple[Figure[Any], Options, str]  # a figure with its options and its key
