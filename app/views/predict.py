@@ -13,7 +13,9 @@ from biobgt.base.files import write_csv
 from biobgt.base.kept import Key
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, is_trained_on, listed
 from biobgt.figures import models as figures
+from biobgt.figures.passport import prediction_passport
 from biobgt.figures.which_model import ChosenModelOptions
+from biobgt.model.passport import NEEDS_SERIES
 from biobgt.model.pretrained import InstalledModel, installed_models
 from biobgt.results.measured import Measured
 from biobgt.training.card_text import CardText, observed_share
@@ -105,6 +107,22 @@ def _show_subject(view: View, model: InstalledModel) -> None:
         share = observed_share(known.labels, known.probabilities, model.group_names, float(said[f"p_{group}"]), group)
         st.markdown(escape_markdown(f"{share} {CardText(model.card).calibration}"))
     show(view, figures.subject_probability, options, key="place")
+    _show_passport(view, model, options)
+
+
+def _show_passport(view: View, model: InstalledModel, options: figures.SubjectProbabilityOptions) -> None:
+    """Show how far the recording may be worse before the call flips, once asked for; it takes seconds."""
+    heading(prediction_passport.name)
+    if view.subject.series is None:
+        st.markdown(escape_markdown(NEEDS_SERIES.format(view.subject.id)))
+        return
+    if not view.measured.is_kept(Measured.passport, model) and not st.button(
+        "Make the recording worse, step by step", icon=":material/play_arrow:", key="passport_subject"
+    ):
+        caption("Takes some seconds: the model is asked about shorter, noisier and filtered copies of the scan.")
+        return
+    with input_errors_shown():
+        show(view, prediction_passport, options, key="passport")
 
 
 def _show_cohort(view: View, model: InstalledModel) -> None:

@@ -28,7 +28,7 @@ import torch
 from numpy.typing import NDArray
 
 from biobgt.data.cohort import Cohort
-from biobgt.data.simulate import NOISE_LEVELS, add_noise
+from biobgt.data.corruptions import NOISE_LEVELS, add_noise
 from biobgt.model.inputs import correlations
 from biobgt.model.systems import margins_to_logits
 from biobgt.training.cohorts import Split, protocol_splits, training_cohort

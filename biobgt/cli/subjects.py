@@ -148,10 +148,19 @@ def predict(
     out: Annotated[Path, typer.Option(help="Table of predictions, a .csv file.")],
     device: DeviceOption = "auto",
     results: ResultsOption = None,
+    corrupted: Annotated[
+        bool,
+        typer.Option(
+            "--corrupted",
+            help="Also ask about worse recordings of each subject, to see how far the call is from flipping. Takes "
+            "seconds a subject.",
+        ),
+    ] = False,
 ) -> None:
     """Write each subject's probability of every group, with a warning where it is not reliable.
 
-    Beside it, NAME_model.json names the model and says whether its patients are simulated.
+    Beside it, NAME_model.json names the model and says whether its patients are simulated; NAME_corrupted.csv holds
+    what the model says of worse recordings, where that was asked for.
 
     Examples
     --------
@@ -171,9 +180,12 @@ def predict(
             table = measured.of(None).predictions(chosen, progress)
         write_csv(table, folder / out.name, index=False, float_format="%.6f")
         _write_model(chosen.card, folder / f"{out.stem}_model.json")
+        said = _write_corrupted(measured, chosen, folder / f"{out.stem}_corrupted.csv") if corrupted else {}
     print_line(chosen.card["headline"])
     print_simulated(cohort)
     print_table(table, title=f"Predictions of {chosen.card['name']}")
+    for subject, sentence in said.items():
+        print_line(f"{subject}: {sentence}")
     if cohort.refused:
         print_table(refusals(cohort), title=f"Files that could not be read: {len(cohort.refused)}")
     refused = int((table["prediction"] == "").sum())
@@ -183,6 +195,28 @@ def predict(
     if warned:
         print_line(f"With a warning: {counted(warned, 'subject')}; the column 'warning' says why.")
     print_line(f"{NOT_A_DIAGNOSIS} Written to {out}")
+
+
+def _write_corrupted(measured: Measured, model: "InstalledModel", file: Path) -> dict[str, str]:
+    """Write what a model says of worse recordings of every subject; what flips each call, or why that is not known."""
+    from biobgt.model.passport import verdict
+
+    tables, said = [], {}
+    with progress_bar("Worse recordings") as progress:
+        for number, subject in enumerate(measured.cohort.ids, start=1):
+            try:
+                table = measured.of(subject).passport(model)
+            except InputError as error:
+                said[subject] = str(error)
+            else:
+                said[subject] = verdict(table)
+                tables.append(table.assign(subject=subject))
+            progress(number, len(measured.cohort))
+    if not tables:
+        raise InputError(next(iter(said.values())))
+    whole = pd.concat(tables, ignore_index=True)
+    write_csv(whole[["subject", *whole.columns.drop("subject")]], file, index=False, float_format="%.6f")
+    return said
 
 
 @reads_cohort

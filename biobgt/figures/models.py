@@ -498,7 +498,7 @@ def benchmark_results(measured: "Measured", options: NoOptions) -> Drawing:
 
 
 @dataclass(frozen=True)
-class _SubjectProbabilityOptions(ChosenModelOptions):
+class SubjectProbabilityOptions(ChosenModelOptions):
     """Which model, and the probability of which group."""
 
     group: str = option(
@@ -513,8 +513,8 @@ class _SubjectProbabilityOptions(ChosenModelOptions):
     )
 
 
-@figure("subject_probability", "A subject among a model's groups", takes=_SubjectProbabilityOptions, of_graph=False)
-def subject_probability(measured: "Measured", options: _SubjectProbabilityOptions) -> Drawing:
+@figure("subject_probability", "A subject among a model's groups", takes=SubjectProbabilityOptions, of_graph=False)
+def subject_probability(measured: "Measured", options: SubjectProbabilityOptions) -> Drawing:
     """How a group's probability spreads over the subjects of each true group, and where one subject lies."""
     from biobgt.training.card_text import share_below
 

@@ -94,6 +94,7 @@ _FAMILIES = (
         "hubs",
         "models",
         "modules",
+        "passport",
         "people",
         "studies.design",
         "studies.edges",

@@ -443,6 +443,14 @@ class Measured:
         """
         return model.ensemble.predict(self.cohort, progress=progress)
 
+    @kept("Making the recording worse…", most=500, graph=False, by=lambda self, model: model.identity)
+    def passport(self, model: "_model.InstalledModel") -> pd.DataFrame:
+        """What a model says of worse recordings made of the subject's, as :func:`biobgt.model.passport` makes them."""
+        from biobgt.model.passport import measure_passport
+
+        model.ensemble.check(self.cohort)
+        return measure_passport(model.ensemble, self.subject, self.atlas)
+
     @kept("Running the model…", most=12, graph=False, by=lambda self, model: model.identity)  # megabytes each
     def explanation(self, model: "_model.InstalledModel") -> "_model.SubjectExplanation":
         """What a model sees in the subject: its attention and embeddings."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from biobgt.base.errors import InputError
 from biobgt.base.files import read_csv, write_atomically, write_csv
 from biobgt.data.cohort import Cohort, Subject
-from biobgt.data.simulate import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
+from biobgt.data.corruptions import CORRUPTIONS, NOISE_LEVELS, PURE, add_noise, corrupt
 from biobgt.model.attention import BesideConnectivity, beside_connectivity
 from biobgt.model.ensemble import Ensemble
 from biobgt.model.folder import load_card, load_pretrained

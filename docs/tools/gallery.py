@@ -41,6 +41,7 @@ WIDE = (
     "attention_systems",
     "attention_faithfulness",
     "subject_attention",
+    "prediction_passport",
     "model_results",
     "benchmark_results",
 )

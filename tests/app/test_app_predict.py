@@ -12,6 +12,7 @@ from tiny_models import write_tiny_model
 
 from biobgt import Cohort, Subject, load_atlas
 from biobgt.data.cohort import Source
+from biobgt.data.connectivity import functional_connectivity
 from biobgt.data.simulate import demo_cohort
 from biobgt.export.bundle import _make_figure
 from biobgt.model import folder as model_files
@@ -111,3 +112,19 @@ def test_known_groups_are_set_beside_the_card_and_the_subject_is_not_stale(open_
         assert set(made.numbers.columns) & {"curve", "of"}
     written = pd.read_csv(StringIO(files[-1]), keep_default_na=False)
     assert written["group"].tolist() == [subject.group for subject in cohort]
+
+
+def test_what_flips_the_call_is_asked_of_series_and_not_of_matrices(open_own, own, files) -> None:
+    first = own.subjects[1]
+    matrix = Subject("matrix", connectivity=functional_connectivity(first.series))
+    page = open_own("predict", replace(own, subjects=(first, matrix)))
+    page.button(key="predict_subject").click().run()
+    page.button(key="passport_subject").click().run()
+    axes = [axis for name, axis in figure(page, "passport")["layout"].items() if name.startswith("xaxis")]
+    assert axes[0]["title"]["text"] == "Left out at the end (%)"
+    assert any(said in captions(page) for said in ("The call flips when", "No corruption that was tried"))
+    assert badges(page), "the model is of simulated patients"
+    page.selectbox(key="subject").select("matrix").run()
+    page.button(key="predict_subject").click().run()
+    assert "passport_subject" not in buttons(page)
+    assert "can be asked of region series alone" in words(page.markdown)

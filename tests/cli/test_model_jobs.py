@@ -86,6 +86,24 @@ def test_one_bad_subject_has_a_row_with_the_reason_and_the_others_are_predicted(
     assert _model_of(tmp_path / "p_model.json") == expected | {"version": __version__}
 
 
+def test_worse_recordings_are_asked_about_where_there_are_series(done, run, simulated, mixed, tmp_path):
+    asked = ("--model", MODEL, "--out", tmp_path / "p.csv", "--corrupted")
+    one = next(file for file in sorted(simulated.iterdir()) if file.name.startswith("sim-"))
+    ended = done("predict", one, "--atlas", "aal90", *asked)
+    table = pd.read_csv(tmp_path / "p_corrupted.csv", keep_default_na=False)
+    assert list(table.columns) == ["subject", "kind", "strength", "p_NC", "p_MCI", "p_AD", "prediction", "warning"]
+    plain = pd.read_csv(tmp_path / "p.csv")
+    first = table.iloc[0]
+    assert (first["kind"], first["warning"]) == ("as recorded", "")
+    assert float(first["p_AD"]) == pytest.approx(plain["p_AD"].iloc[0], abs=2e-6)
+    assert set(table["kind"]) == {"as recorded", "short", "noise", "spikes", "global", "filter"}
+    flips = table.loc[(table["prediction"] != first["prediction"]) & (table["prediction"] != ""), "kind"]
+    assert ("The call flips when" in ended.out) == bool(len(flips))
+    matrix = run("predict", mixed / "a.csv", *MATRICES, "--model", MODEL, "--out", tmp_path / "m.csv", "--corrupted")
+    refused(matrix, "region series alone")
+    assert not (tmp_path / "m.csv").exists()
+
+
 def test_a_file_that_cannot_be_read_is_named(done, mixed, tmp_path):
     for file in mixed.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
@@ -158,7 +176,17 @@ def test_a_network_of_two_cohorts_is_trained_and_measured_again(run, done, small
     done("train", *both, "--folds", 3, "--epochs", 1, "--device", "cpu")
     files = ("model.safetensors", "tests.csv", "abide/tests.csv", "adni/groups.npz")
     written = [(net / name).read_bytes() for name in files]
-    ended = done("card", "--model", net, "--data", small[0], "--threads", 1)
+    cards = [net / "abide" / "card.json", net / "adni" / "card.json"]
+    faithful = [load_card(card.parent)["faithfulness"] for card in cards]
+    assert [one["n"] for one in faithful] == [len(small_cohort) * 5] * 2
+    for card in cards:
+        card.write_text(json.dumps(load_card(card.parent) | {"faithfulness": None}), encoding="utf-8")
+    ended = done("card", "--model", net, "--data", small[0], "--threads", 1, "--no-faithfulness")
+    assert [load_card(card.parent)["faithfulness"] for card in cards] == [None, None]
+    assert "has not been measured" in (net / "abide" / "README.md").read_text()
+    only = done("card", "--model", net, "--data", small[0], "--threads", 1, "--faithfulness-only")
+    assert "Checks of adni" not in only.err
+    assert [load_card(card.parent)["faithfulness"] for card in cards] == faithful, "the same from the same seed"
     assert "Checks of adni" in ended.err
     assert "Cards and tests written" in ended.out
     assert [(net / name).read_bytes() for name in files] == written

@@ -191,7 +191,7 @@ def test_files_of_a_study_are_described(tmp_path: Path) -> None:
 
 
 def test_predictions_are_described(readme: Path) -> None:
-    table, about = PAGE["biobgt predict"]
+    table, _, about = PAGE["biobgt predict"]
     assert undescribed(columns_of(readme / "predictions.csv"), table) == ([], [])
     assert (readme / about.name.replace("NAME", "predictions")).is_file()
 

@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 from biobgt.base.errors import InputError
 from biobgt.data.cohort import Cohort
-from biobgt.data.simulate import CORRUPTIONS, add_noise
+from biobgt.data.corruptions import CORRUPTIONS, add_noise
 from biobgt.model import load_pretrained
 from biobgt.model.folder import load_card, pretrained_names
 from biobgt.model.group_results import load_groups
