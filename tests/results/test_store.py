@@ -53,6 +53,7 @@ QUESTIONS = {
     "half_hubs": lambda one: one.half_hubs("control", 0),
     "prediction": lambda one: one.prediction(installed_model(MODEL)),
     "predictions": lambda one: one.predictions(installed_model(MODEL)),
+    "passport": lambda one: one.passport(installed_model(MODEL)),
     "explanation": lambda one: one.explanation(installed_model(MODEL)),
     "attention_map": lambda one: one.attention_map(installed_model(MODEL)),
     "network_features": lambda one: prepare([one.subject], PRESET, store=one.store).entanglement.numpy(),
