@@ -9,13 +9,14 @@ import streamlit as st
 from biobgt import InputError
 from biobgt.base.beyond import BEYOND
 from biobgt.base.files import write_csv
+from biobgt.base.options import Plain
 from biobgt.base.wording import capitalised, counted, covariate_words, not_ruled_out, percent
 from biobgt.data.cohort import FEWEST_COMPARED, number_of_people
 from biobgt.figures import groups as figures
 from biobgt.figures.modules import networks_of
 from biobgt.groups import compare as comparing
 from biobgt.groups import features
-from biobgt.groups.compare import HUBS, MODULES, NETWORKS, SEGREGATION, ComparisonOptions
+from biobgt.groups.compare import HUBS, MODULES, NETWORKS, NOTHING, SEGREGATION, ComparisonOptions
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.inference.covariates import offered_covariates
 from biobgt.modules.compare import ModuleDifference
@@ -25,6 +26,7 @@ from session.view import PageOptions, View, current_view
 from views.page_map import PAGES
 from views.shared import widgets
 from views.shared.figures import show, show_in_brain, show_no_places
+from views.shared.survival import ask_survival
 from views.shared.widgets import escape_markdown, heading, in_one_line, input_errors_shown
 
 # What is asked beside the groups, by what is compared.
@@ -62,6 +64,7 @@ def _show_page() -> None:
                 whole = _show_differences(view, options)
             if whole:
                 _show_table(view, options)
+                ask_survival(view, "compare", _findings(view, options))
 
 
 def _ask(view: View) -> ComparisonOptions:
@@ -116,6 +119,25 @@ def _show_costs(planned: features.PlannedComparison) -> None:
         for name, taken in design.taken.items()
     ]
     widgets.show_table(rows, key="covariate_costs", width="content", alt="What each covariate costs")
+
+
+def _findings(view: View, options: ComparisonOptions) -> dict[str, dict[str, Plain]]:
+    """What may be asked whether it would survive, the clearest difference first."""
+    of_motion = {"log_mean_fd": "log", "mean_fd": "linear"}
+    others = tuple(name for name in options.covariates if name not in of_motion)
+    motion = next((coding for name, coding in of_motion.items() if name in options.covariates), "none")
+    about: dict[str, Plain] = {"covariates": others or (NOTHING,), "motion": motion}
+    if options.of == SEGREGATION:
+        return {
+            "System segregation": {"finding": "segregation", **about},
+            "Modularity Q": {"finding": "modularity", **about},
+        }
+    found = features.compare_measured(view.measured, options)[1].table.sort_values("p", kind="stable")
+    names = found.loc[found["p"].notna(), "feature"].astype(str)
+    if options.of == HUBS:
+        return {name: {"finding": "hub-measure", "region": name, "measure": options.measure, **about} for name in names}
+    of = {"finding": "block", "labelling": options.labelling, **about}
+    return {name: {**of, "networks": tuple(name.split(" – "))} for name in names}
 
 
 # What differs, once every subject is measured: effect sizes, regions in the brain, the table.

@@ -26,6 +26,7 @@ from session.view import FIVE, REGION, PageOptions, View, current_view
 from views.shared import widgets
 from views.shared.centiles import show_centiles
 from views.shared.figures import Panel, show, show_beside, show_in_brain, show_no_places
+from views.shared.survival import ask_survival
 from views.shared.widgets import escape_markdown, heading, in_one_line, input_errors_shown
 
 _STRONGEST = ""  # in place of a region: whichever has the highest NE
@@ -92,6 +93,8 @@ def _show_agreement(view: View) -> None:
         heading("Does NE agree, region by region?", "agreement")
         scatters = [(figures.hub_scatter, how, f"ne_{measure}") for measure, how in options.items()]
         show_beside(view, *scatters, on_pick=_pick(view))
+        agrees = {HUB_MEASURES[one].heading: {"finding": "agreement", "beside": one} for one in others}
+        ask_survival(view, "agreement", agrees)
     if not widgets.measure_rest_of_hubs(view):
         return
     with widgets.columns("agreement", wide=True):
@@ -306,6 +309,7 @@ def _show_why(view: View) -> None:
         "\n".join(f"- {escape_markdown(sentence)}" for sentence in why.story_sentences(story, view.measured.kind))
     )
     _show_standings(story, view.measured.kind)
+    ask_survival(view, "region", {region: {"finding": "hub", "region": region}})
 
 
 def _show_standings(story: RegionExplanation, kind: ConnectivityKind) -> None:

@@ -23,6 +23,7 @@ from views.page_map import PAGES
 from views.shared import widgets
 from views.shared.centiles import show_centiles
 from views.shared.figures import show, show_in_brain, show_no_places
+from views.shared.survival import ask_survival
 from views.shared.widgets import escape_markdown, heading, in_one_line, input_errors_shown
 
 _GLASS_MM = 140.0
@@ -56,6 +57,8 @@ def _show_modules(view: View) -> None:
             _show_brain(view)
         with st.container(), input_errors_shown():
             show(view, figures.module_heatmap, options, key="modules")
+    if view.atlas.labels:
+        ask_survival(view, "modules", {"": {"finding": "modules", "labelling": options.labelling}})
     note = _sign_note(view, options, has_negative=view.measured.modules(options).partition.signed)
     in_one_line(note, key="sign_note")
     label = "Compare the modules of two groups"

@@ -96,6 +96,7 @@ _FAMILIES = (
         "modules",
         "passport",
         "people",
+        "specifications",
         "studies.design",
         "studies.edges",
         "studies.effects",

@@ -145,7 +145,7 @@ def _write(curve: SpecificationCurve, out: Path) -> None:
     by_value = curve.by_value()
     by_value["explained"] = [explained[key] for key in by_value["key"]]
     write_atomically(out / VALUES, write_csv(by_value, index=False, float_format="%.8g"))
-    joint = None if curve.joint is None else curve.joint.__dict__
+    joint = {} if curve.joint is None else {key: one for key, one in vars(curve.joint).items() if "curve" not in key}
     about = {
         "sentence": curve.sentence,
         "definition": curve.definition,
@@ -158,7 +158,7 @@ def _write(curve: SpecificationCurve, out: Path) -> None:
         "same_sign": curve.same_sign,
         "clear": curve.clear,
         "explained": explained,
-        "joint_test": joint,
+        "joint_test": joint or None,
         "notes": curve.notes,
         "options": curve.options.as_dict(),
         "version": biobgt.__version__,

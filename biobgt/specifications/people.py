@@ -57,6 +57,8 @@ class JointTest:
         Mean of the same over rearrangements.
     share_p : float
     permutations : int
+    curve_low, curve_high : tuple of float, length n_tested
+        95 % range of each place of the curve, estimates in order, over rearrangements.
     """
 
     median: float
@@ -67,6 +69,8 @@ class JointTest:
     share_expected: float
     share_p: float
     permutations: int
+    curve_low: tuple[float, ...] = ()
+    curve_high: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,6 +348,7 @@ def _joint(sizes: FloatArray, p: FloatArray, permutations: int) -> JointTest:
     clear = p < ALPHA
     shares = np.maximum((clear & (sizes > 0)).mean(axis=0), (clear & (sizes < 0)).mean(axis=0))
     low, high = np.quantile(medians[1:], (0.025, 0.975))
+    curves = np.quantile(np.sort(sizes[:, 1:], axis=0), (0.025, 0.975), axis=1)
     return JointTest(
         median=float(medians[0]),
         median_low=float(low),
@@ -353,6 +358,8 @@ def _joint(sizes: FloatArray, p: FloatArray, permutations: int) -> JointTest:
         share_expected=float(shares[1:].mean()),
         share_p=float((shares >= shares[0] - 1e-9).mean()),
         permutations=permutations,
+        curve_low=tuple(curves[0].tolist()),
+        curve_high=tuple(curves[1].tolist()),
     )
 
 

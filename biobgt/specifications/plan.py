@@ -111,7 +111,7 @@ def plan_survival(
         check_people(situation)
     moved_by = finding.moved_by(options)
     choices = varied_choices(situation, moved_by, options.off)
-    ways = ways_of(situation, choices, most=options.most, seed=options.seed)
+    ways = ways_of(situation, choices, most=options.most, seed=options.seed, thresholded="threshold" in moved_by)
     return SurvivalPlan(finding, options, situation, varied_choices(situation, moved_by), ways)
 
 

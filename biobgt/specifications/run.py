@@ -13,7 +13,7 @@ from biobgt.base.errors import InputError, first_line
 from biobgt.base.files import write_csv
 from biobgt.base.kept import Store, kept
 from biobgt.base.parallel import hand_over_subjects
-from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.cohort import Cohort, Subject, number_of_people
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.quality import mean_connectivity
 from biobgt.results.measured import Measured
@@ -128,9 +128,12 @@ def curve_of(plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line]) -> Speci
         found = [lines[name, plan.name(way)][0] for way in ways.every]
         whom = f"subject {name}"
     else:
-        values, overall = ({way: _of_all(plan, lines, way, place) for way in ways.measured} for place in (0, 1))
+        values, overall = measured_values(plan, lines)
         if finding.whom == "mean":
-            found, whom = mean_in_all_ways(cohort.persons, ways.every, values), f"{len(set(cohort.persons))} people"
+            found, whom = (
+                mean_in_all_ways(cohort.persons, ways.every, values),
+                number_of_people(len(set(cohort.persons))),
+            )
         else:
             people = people_tested(situation)
             found, joint = all_ways_tested(
@@ -145,7 +148,7 @@ def curve_of(plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line]) -> Speci
     first = table.iloc[0]
     up = bool(first["verdict"]) if first["verdict"] is not None else bool(table["estimate"].dropna()[:1].ge(0).all())
     of = {"subject": cohort.ids[0]} if finding.whom == "subject" else {"cohort": cohort.name}
-    chosen = {key: CHOICES[key] for key in ways.choices}
+    chosen = {key: CHOICES[key] for key in ways.choices if len(set(table[key])) > 1}
     return SpecificationCurve(
         options=options,
         words=finding_words(finding, options, cohort.atlas, of, up=up),
@@ -164,14 +167,18 @@ def curve_of(plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line]) -> Speci
 
 def _quantity(finding: Finding, options: FindingOptions) -> str:
     if finding.whom == "difference":
-        return f"partial r with {options.score}" if options.score else "d"
+        return f"partial r with {options.score}" if options.score else "effect size d"
     return ("mean " if finding.whom == "mean" else "") + finding.quantity(options)
 
 
-def _of_all(plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line], way: Way, place: int) -> FloatArray:
-    """What a way gives of every recording, in order: estimates (0), or mean |FC| (1)."""
-    own = [lines[name, plan.name(way)] for name in plan.situation.cohort.ids]
-    return np.array([line[1] if place else line[0].estimate for line in own])
+def measured_values(
+    plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line]
+) -> tuple[dict[Way, FloatArray], dict[Way, FloatArray]]:
+    """What each way gives of every recording, in the cohort's order, and the recordings' mean |FC|."""
+    names = {way: plan.name(way) for way in plan.ways.measured}
+    own = {way: [lines[one, name] for one in plan.situation.cohort.ids] for way, name in names.items()}
+    values = {way: np.array([line[0].estimate for line in found]) for way, found in own.items()}
+    return values, {way: np.array([line[1] for line in found]) for way, found in own.items()}
 
 
 @kept(

@@ -378,7 +378,14 @@ class Ways:
         return [{one.key: one.shown(one.get(way)) for one in chosen} for way in self.every]
 
 
-def ways_of(situation: Situation, choices: Mapping[str, tuple[Any, ...]], *, most: int, seed: int = 0) -> Ways:
+def ways_of(
+    situation: Situation,
+    choices: Mapping[str, tuple[Any, ...]],
+    *,
+    most: int,
+    seed: int = 0,
+    thresholded: bool = True,
+) -> Ways:
     """All combinations of choices that somebody would make or, where they are too many, some of them drawn.
 
     What is measured of recordings is drawn, and goes through every test: the test takes no time, and recordings do.
@@ -389,9 +396,16 @@ def ways_of(situation: Situation, choices: Mapping[str, tuple[Any, ...]], *, mos
     choices : mapping of str to tuple
         From :func:`varied_choices`.
     most, seed : int
+    thresholded : bool
+        Whether the finding depends on the threshold of graphs.
     """
     reference = situation.reference
-    recorded = list(_combinations(reference, {key: all_ for key, all_ in choices.items() if not CHOICES[key].of_test}))
+    of_data = {key: values for key, values in choices.items() if not CHOICES[key].of_test}
+    recorded = [
+        way
+        for way in _combinations(reference, of_data)
+        if not thresholded or way.settings == reference.settings or _is_usual(way.settings)
+    ]
     tests = {key: values for key, values in choices.items() if CHOICES[key].of_test}
     n_tests = len(list(_combinations(reference, tests)))
     n_possible, room = len(recorded) * n_tests, max(1, most // n_tests)
@@ -407,10 +421,12 @@ def _combinations(start: Way, choices: Mapping[str, tuple[Any, ...]]) -> Iterato
         way = start
         for key, value in zip(choices, values, strict=True):
             way = CHOICES[key].put(way, value)
-        by_weight = way.settings.threshold == "absolute"
-        if by_weight and way.settings.estimator not in _OF_CORRELATIONS and way.settings != start.settings:
-            continue
         yield way
+
+
+def _is_usual(settings: ConnectomeSettings) -> bool:
+    """Whether anybody makes such graphs: a threshold by weight is one of correlations."""
+    return settings.threshold != "absolute" or settings.estimator in _OF_CORRELATIONS
 
 
 # The recordings that ways are measured on.

@@ -1,7 +1,7 @@
 """A study as a process of its own, which goes on when whoever started it is gone: started, looked at, stopped, resumed.
 
 Its private folder holds the subjects as a project file, the study's own folder, and what the process said. The process
-is ``biobgt study`` as anybody types it.
+is ``biobgt study`` as anybody types it. Other commands that work on into a folder are run likewise.
 """
 
 import json
@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,48 +51,46 @@ class RunState:
     said: str = ""
 
 
-class BackgroundStudy:
-    """The study of one cohort in a private folder.
+class BackgroundRun:
+    """A command that works on subjects into a private folder.
 
     Parameters
     ----------
-    key : str
-        Of the cohort: hexadecimal.
-    root : Path, optional
-        By default in the user's data folder.
+    home : Path
+        The private folder.
+    out : str
+        The folder within it that the command writes into.
+    last : str
+        The file that is written last.
     """
 
-    def __init__(self, key: str, root: Path | None = None) -> None:
-        self.home = (root or data_folder() / "studies") / key
-        self.out = self.home / "study"
+    def __init__(self, home: Path, *, out: str, last: str) -> None:
+        self.home, self.out = home, home / out
+        self.last = self.out / last
 
-    @property
-    def report(self) -> Path:
-        """The report, which is written last."""
-        return self.out / REPORT
-
-    def start(self, cohort: Cohort, settings: ConnectomeSettings, options: Sequence[Options]) -> None:
-        """Start, or go on with, what is not there yet; the findings are made anew.
+    def run(self, command: str, cohort: Cohort, settings: ConnectomeSettings, words: Sequence[str]) -> None:
+        """Start, or go on with, what is not there yet.
 
         Parameters
         ----------
+        command : str
+            Such as ``study``.
         cohort : Cohort
         settings : ConnectomeSettings
-            Of which a study takes the estimator and what becomes of negative connections.
-        options : sequence of Options
-            What is measured and tested.
+            Kept with the subjects.
+        words : sequence of str
+            Options of the command.
         """
         self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.home.chmod(0o700)
-        self.report.unlink(missing_ok=True)
+        self.last.unlink(missing_ok=True)
         (self.out / PROGRESS).unlink(missing_ok=True)
         subjects = self.home / f"subjects{PROJECT_SUFFIX}"
         save_project(cohort, settings, {}, subjects)
-        words = [word for one in options for word in one.command_line(changed=True)] + _graph_words(settings)
-        command = ["study", str(subjects), str(self.out), *words]
+        typed = [command, str(subjects), str(self.out), *words]
         with (self.home / _LOG).open("wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-W", "ignore", "-c", "from biobgt.cli import main; main()", *command],
+                [sys.executable, "-W", "ignore", "-c", "from biobgt.cli import main; main()", *typed],
                 cwd=self.home,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -128,7 +126,7 @@ class BackgroundStudy:
         progress = _read_json(self.out / PROGRESS)
         if self._lives():
             return RunState("running", progress, self._said())
-        if self.report.exists():
+        if self.last.exists():
             return RunState("finished", progress)
         return RunState("stopped" if about.get("stopped") else "failed", progress, self._said())
 
@@ -164,10 +162,51 @@ class BackgroundStudy:
         return ""
 
 
-def _graph_words(settings: ConnectomeSettings) -> list[str]:
-    """The words of the command that say how graphs are made."""
+class BackgroundStudy(BackgroundRun):
+    """The study of one cohort in a private folder.
+
+    Parameters
+    ----------
+    key : str
+        Of the cohort: hexadecimal.
+    root : Path, optional
+        By default in the user's data folder.
+    """
+
+    def __init__(self, key: str, root: Path | None = None) -> None:
+        super().__init__((root or data_folder() / "studies") / key, out="study", last=REPORT)
+
+    @property
+    def report(self) -> Path:
+        """The report, which is written last."""
+        return self.last
+
+    def start(self, cohort: Cohort, settings: ConnectomeSettings, options: Sequence[Options]) -> None:
+        """Start, or go on with, what is not there yet; the findings are made anew.
+
+        Parameters
+        ----------
+        cohort : Cohort
+        settings : ConnectomeSettings
+            Of which a study takes the estimator and what becomes of negative connections.
+        options : sequence of Options
+            What is measured and tested.
+        """
+        words = [word for one in options for word in one.command_line(changed=True)]
+        self.run("study", cohort, settings, [*words, *graph_words(settings, _GRAPH)])
+
+
+def graph_words(settings: ConnectomeSettings, names: Collection[str] = ConnectomeSettings.declared()) -> list[str]:
+    """The words of a command that say how graphs are made; a study has levels of its own.
+
+    Parameters
+    ----------
+    settings : ConnectomeSettings
+    names : collection of str
+        Of the settings that the command takes; by default all.
+    """
     words = []
-    for name in _GRAPH:
+    for name in names:
         one, value = ConnectomeSettings.declared()[name], getattr(settings, name)
         if value == "tangent":  # needs everybody at once, and a study measures one by one
             continue

@@ -44,6 +44,7 @@ WIDE = (
     "prediction_passport",
     "model_results",
     "benchmark_results",
+    "specification_curve",
 )
 
 

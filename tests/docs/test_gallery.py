@@ -25,6 +25,7 @@ SMALL = gallery.Shown(
         "resolution_sweep": {"resolutions": (0.8, 1.0), "runs": 2},
         "modularity_against_chance": {"null_graphs": 2},
         "small_worldness": {"null_graphs": 1},
+        "specification_curve": {"most": 8},
         "group_module_brain": {"runs": 2},
         "group_module_flow": {"runs": 2},
     },

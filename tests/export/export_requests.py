@@ -12,6 +12,7 @@ OPTIONS = {
     "resolution_sweep": {"resolutions": (0.8, 1.0), "runs": 2},
     "modularity_against_chance": {"null_graphs": 2},
     "small_worldness": {"null_graphs": 2},
+    "specification_curve": {"most": 4},
     "group_module_brain": {"first": "NC", "second": "AD"},
     "group_module_flow": {"first": "NC", "second": "AD"},
     "group_differences": {"first": "NC", "second": "AD", "permutations": 20},

@@ -56,7 +56,7 @@ def drawn(measured: Measured, model: str):
             of = Measured(installed_model(figure.example_of or model).cohort)
         given = {name: declared[name].default_for(of.cohort) for name in ("first", "second") if name in declared}
         given |= {"model": model} if "model" in declared else {}
-        given |= {name: 2 for name in ("null_graphs", "runs") if name in declared}  # words do not depend on them
+        given |= {name: 2 for name in ("null_graphs", "runs", "most") if name in declared}  # for words alike
         try:
             yield figure.key, figure(of, figure.takes(**given))
         except InputError:

@@ -13,11 +13,10 @@ from biobgt.study.background import BackgroundStudy, RunState
 from session.studies import background_study, forget_study, opened_study
 from session.view import PageOptions, current_view
 from views.shared import widgets
+from views.shared.background import show_progress
 from views.shared.widgets import caption, escape_markdown
 from views.study.choices import show_design
 from views.study.results import show_results
-
-_LOOK_EVERY_S = 2.0
 
 
 def _show_page() -> None:
@@ -33,7 +32,7 @@ def _show_page() -> None:
     tab, study = view.options(PageOptions).study_tab, background_study(view)
     state = study.look()
     if state.state == "running":
-        _show_progress(study)
+        show_progress(study, key="study", when_ended=forget_study)
     elif state.state in ("stopped", "failed"):
         _show_ended(state)
     if tab == "design":
@@ -44,46 +43,6 @@ def _show_page() -> None:
         show_results(view, study, opened_study(study), tab)
     else:
         st.info("Results will be here when the study has ended. Choose and start it on the tab Design.")
-
-
-@st.fragment(run_every=_LOOK_EVERY_S)
-def _show_progress(study: BackgroundStudy) -> None:
-    """A bar that follows the process, and a button that stops it."""
-    state = study.look()
-    if state.state != "running":
-        forget_study()
-        st.rerun()
-    done, total = state.progress.get("done", 0), state.progress.get("total", 0)
-    with st.container(horizontal=True, vertical_alignment="center", key="study_progress"):
-        st.progress(done / total if total else 0.0, text=_progress_words(state), width="stretch")
-        if st.button("Stop", key="study_stop", icon=":material/stop:"):
-            study.stop()
-            st.rerun()
-
-
-def _progress_words(state: RunState) -> str:
-    """How far it is: recordings, how many per second, and the time left; or what the tests are at."""
-    progress = state.progress
-    if not progress:
-        return "Reading the subjects…"
-    if progress.get("level") == "group":
-        return escape_markdown(str(progress.get("said") or "Writing the report…"))
-    done, total = progress.get("done", 0), progress.get("total", 0)
-    words = f"Measured {done:,} of {counted(total, 'recording')}"
-    if "per_second" in progress:
-        words += f" · {progress['per_second']:.2g} per second · {_time_words(progress['seconds_left'])} left"
-    return escape_markdown(words)
-
-
-def _time_words(seconds: float) -> str:
-    """A time that is left, in words.
-
-    >>> _time_words(40), _time_words(90), _time_words(7300)
-    ('40 s', '2 min', '2 h')
-    """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.0f} h"
 
 
 def _show_ended(state: RunState) -> None:
