@@ -344,6 +344,7 @@ def _rows_apart(order: RegionOrder, share: float) -> list[int]:
 def _axis(axis: draw.Axis, *, shown: bool) -> Dictionary:
     """Scale, ends and ticks; what is said beside it is said by one panel of those that share it."""
     found: Dictionary = {"visible": False, "fixedrange": True} if axis.hidden else {"zeroline": axis.zero}
+    found["exponentformat"] = "power"  # and not µ or k
     low, high = (None if end is None else log10(end) if axis.log else end for end in axis.limits)
     if (low, high) == (0, None):
         found["rangemode"] = "tozero"
