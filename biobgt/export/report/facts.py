@@ -81,8 +81,11 @@ def quality_parts(study: FinishedStudy) -> list[Part]:
     data, facts = study.data, []
     points = pd.to_numeric(data.table.get("time points", pd.Series(dtype=float)), errors="coerce").dropna()
     if len(points):
+        low, high = points.min(), points.max()
         facts.append(
-            f"Recordings have {points.min():,.0f} to {points.max():,.0f} time points (median {points.median():,.0f})."
+            f"Recordings have {low:,.0f} to {high:,.0f} time points (median {points.median():,.0f})."
+            if low < high
+            else f"Every recording has {low:,.0f} time points."
         )
     silent = data.silent
     covered = percent(1 - silent.mean(), 1)
