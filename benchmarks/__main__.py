@@ -16,6 +16,7 @@ PAGES = (
     "sessions",
     "studies",
     "participants",
+    "specifications",
 )
 
 

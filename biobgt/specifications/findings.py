@@ -23,6 +23,7 @@ from biobgt.modules.partition import label_agreement, module_blocks
 from biobgt.results.measured import Measured
 from biobgt.specifications.options import FindingOptions
 from biobgt.specifications.ways import Way
+from biobgt.study.options import RecordingOptions
 
 LABEL_SHUFFLES = 199
 Whom = Literal["subject", "mean", "difference"]
@@ -186,6 +187,16 @@ def _mean_connectivity(measured: Measured, ways: Sequence[Way], asked: FindingOp
     return [Estimate(measured.mean_connectivity()[0])] * len(ways)
 
 
+def _attention(measured: Measured, ways: Sequence[Way], asked: FindingOptions) -> list[Estimate]:
+    """Attention of a block in multiples of uniform attention; a model makes a graph of its own."""
+    from biobgt.study.subject import model_of
+
+    attention = measured.attention_map(model_of(RecordingOptions(model=asked.model))).astype(np.float64)
+    blocks = module_blocks(attention[None], measured.atlas.labelling(_labelling(asked, measured.atlas)))
+    first, second = (blocks.modules.index(name) for name in _block_names(asked, measured.atlas))
+    return [Estimate(float(blocks.values[0, first, second]))] * len(ways)
+
+
 # What is asked of, checked.
 
 
@@ -228,8 +239,10 @@ def check_finding(finding: Finding, asked: FindingOptions, atlas: Atlas) -> None
         _region(atlas, asked.region)
     if finding.key == "edge" and _region(atlas, asked.region) == _region(atlas, asked.other_region):
         raise InputError("An edge has two ends: name another region with --other-region.")
-    if finding.key == "block":
+    if finding.key in ("block", "attention"):
         _block_names(asked, atlas)
+    if finding.key == "attention" and not asked.model:
+        raise InputError("Attention is that of a model: name it with --model.")
     if finding.key in ("modules", "segregation"):
         _labelling(asked, atlas)
     if finding.key.startswith("agreement") and asked.beside == NE:
@@ -348,6 +361,15 @@ FINDINGS: Registry[Finding] = Registry(
         _mean_connectivity,
         lambda asked, atlas: "mean connectivity",
         lambda asked: "mean connectivity",
+    ),
+    Finding(
+        "attention",
+        "Groups differ in a model's attention",
+        "difference",
+        lambda asked: ("global-signal", "recording", *_TEST),
+        _attention,
+        lambda asked, atlas: _block_words(asked, atlas).replace("connectivity", f"attention of {asked.model}", 1),
+        lambda asked: "attention, in multiples of uniform",
     ),
 )
 

@@ -21,6 +21,7 @@ FindingKey = Literal[
     "segregation",
     "modularity",
     "mean-connectivity",
+    "attention",
 ]
 ChoiceKey = Literal[
     "estimator",
@@ -52,7 +53,7 @@ class FindingOptions(HubOptions, ModuleOptions, TwoGroups):
         title="Finding",
         help="agreement: NE agrees with another hub measure in one subject; agreement-of-cohort: over people. hub: a "
         "region is a hub. modules: modules match functional networks. Of two groups, or with a score: edge, block, "
-        "hub-measure, segregation, modularity and mean-connectivity.",
+        "hub-measure, segregation, modularity, mean-connectivity and attention.",
     )
     region: str = option("", title="Region", help="Name of the region; for an edge, of its first end.")
     other_region: str = option("", title="Other region", help="Name of the second end of an edge.")
@@ -78,7 +79,12 @@ class FindingOptions(HubOptions, ModuleOptions, TwoGroups):
         shown=LABELLINGS,
     )
     networks: tuple[str, ...] = option(
-        (), title="Block", help="Both networks of a block; one network twice, or alone, is within it."
+        (),
+        title="Block",
+        help="Both networks of a block; one network alone is within it. In attention the first looks at the second.",
+    )
+    model: str = option(
+        "", title="Model", help="Whose attention: name of a shipped model, or the folder of your own.", flag="--model"
     )
     score: str = option("", title="Score", help="Column of numbers that is tested instead of a difference of groups.")
     motion: MotionCoding = option(
@@ -98,7 +104,7 @@ class FindingOptions(HubOptions, ModuleOptions, TwoGroups):
         choices_of=offered_covariates,
         flag="--covariate",
     )
-    permutations: int = option(PERMUTATIONS, title="Permutations", help="Permutations of people.", low=99)
+    permutations: int = option(PERMUTATIONS, title="Permutations", help="Permutations of people.", low=99, high=10_000)
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,7 @@ class SurvivalOptions(FindingOptions):
         help="Of more specifications so many are drawn with the seed; the settings at which the finding was seen are "
         "always among them.",
         low=2,
-        high=20_000,
+        high=2000,
     )
 
     @property

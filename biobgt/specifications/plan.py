@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from biobgt.base.errors import InputError
-from biobgt.data.cohort import Cohort
-from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.atlas import Atlas
+from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.graph import ConnectivityKind, ConnectomeSettings
 from biobgt.groups.compare import check_groups
 from biobgt.specifications.findings import FINDINGS, Finding, check_finding
 from biobgt.specifications.options import FindingOptions, SurvivalOptions
@@ -24,9 +26,9 @@ from biobgt.specifications.ways import (
 from biobgt.study.files import fingerprint
 from biobgt.study.options import RecordingOptions
 
-_MEASURED_OF = ("finding", "region", "other_region", "measure", "beside", "labelling", "networks", "seed")
+_MEASURED_OF = ("finding", "region", "other_region", "measure", "beside", "labelling", "networks", "model", "seed")
 # Seconds of one core at 200 regions: of NE in a graph at one γ, of modules, of reading off a matrix; see benchmarks.
-_HUBS_S, _MODULES_S, _MATRIX_S = 0.1, 0.2, 0.01
+_HUBS_S, _MODULES_S, _MATRIX_S, _ATTENTION_S = 0.1, 0.2, 0.01, 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +56,7 @@ class SurvivalPlan:
     def marks(self) -> dict[str, str]:
         """By which the numbers of each recording are known again."""
         cohort = self.situation.cohort
-        same = ConnectomeSettings(), RecordingOptions()
-        return {one.id: fingerprint(one, cohort.kind, cohort.atlas, *same)[:16] for one in cohort}
+        return {one.id: _mark(one, cohort.kind, cohort.atlas) for one in cohort}
 
     def name(self, way: Way) -> str:
         """By which what a way measures is known again, whatever else varies."""
@@ -78,6 +79,7 @@ class SurvivalPlan:
         scale = (self.situation.cohort.atlas.n_regions / 200) ** 3
         moved = self.finding.moved_by(self.options)
         each = _HUBS_S if "gamma" in moved else _MODULES_S if "resolution" in moved else _MATRIX_S
+        each = _ATTENTION_S if self.finding.key == "attention" else each
         return len(self.ways.measured) * len(self.situation.cohort) * each * scale / (workers or os.cpu_count() or 1)
 
 
@@ -113,6 +115,17 @@ def plan_survival(
     choices = varied_choices(situation, moved_by, options.off)
     ways = ways_of(situation, choices, most=options.most, seed=options.seed, thresholded="threshold" in moved_by)
     return SurvivalPlan(finding, options, situation, varied_choices(situation, moved_by), ways)
+
+
+_marks: WeakKeyDictionary[Subject, dict[tuple[str, Atlas], str]] = WeakKeyDictionary()
+
+
+def _mark(subject: Subject, kind: ConnectivityKind, atlas: Atlas) -> str:
+    """By which a recording's numbers are known again; a page that asks at every look reads them once."""
+    known = _marks.setdefault(subject, {})
+    if (kind.key, atlas) not in known:
+        known[kind.key, atlas] = fingerprint(subject, kind, atlas, ConnectomeSettings(), RecordingOptions())[:16]
+    return known[kind.key, atlas]
 
 
 def _chosen(cohort: Cohort, finding: Finding, options: FindingOptions, subject: str | None) -> Cohort:

@@ -9,9 +9,12 @@ import pytest
 
 from biobgt.base.errors import InputError
 from biobgt.data.graph import ConnectomeSettings
+from biobgt.data.simulate import demo_cohort
 from biobgt.groups.compare import ComparisonOptions
 from biobgt.groups.features import compare_measured
 from biobgt.hubs.measures import NEFF, EntanglementOptions
+from biobgt.model.pretrained import installed_model
+from biobgt.modules.partition import module_blocks
 from biobgt.results.measured import Measured
 from biobgt.specifications import run as jobs
 from biobgt.specifications.findings import FINDINGS
@@ -37,7 +40,7 @@ ABOUT = {
 SETTINGS = ConnectomeSettings(threshold="proportional", level=0.2)
 
 
-@pytest.mark.parametrize("finding", FINDINGS)
+@pytest.mark.parametrize("finding", ABOUT)
 def test_every_finding_comes_to_a_verdict(finding: str) -> None:
     cohort = planted_cohort(7)
     options = SurvivalOptions(finding=finding, **ABOUT[finding])
@@ -48,6 +51,27 @@ def test_every_finding_comes_to_a_verdict(finding: str) -> None:
     assert set(found.explained()) == set(found.titles)
     assert (found.joint is not None) == (FINDINGS[finding].whom == "difference")
     assert found.n_possible >= len(found.table)
+
+
+def test_attention_is_that_of_the_model() -> None:
+    assert {*ABOUT, "attention"} == set(FINDINGS)
+    cohort = demo_cohort("ad", n_per_group=2)
+    networks = ("default", "occipital")
+    about = {"finding": "attention", "model": "adsim-aal90", "networks": networks, "second": "AD", "first": "NC"}
+    options = SurvivalOptions(**about, covariates=("none",), off=("global-signal", "recording", "overall"), most=2)
+    measured = Measured(cohort)
+    found = specification_curve(measured, options)
+    model = replace(installed_model("adsim-aal90"), device="cpu")
+    values = {}
+    for group in ("NC", "AD"):
+        maps = [measured.of(one).attention_map(model).astype(float) for one in cohort.group(group).ids]
+        blocks = module_blocks(maps, cohort.atlas.labelling("dosenbach"))
+        values[group] = blocks.values[(slice(None), *map(blocks.modules.index, networks))]
+    higher = values["AD"].mean() > values["NC"].mean()
+    assert found.words.startswith("Attention of adsim-aal90 between default and occipital")
+    assert (found.table["estimate"].iloc[0] > 0) == higher
+    with pytest.raises(InputError, match="--model"):
+        plan_survival(cohort, measured.settings, replace(options, model=""))
 
 
 def test_the_reference_is_what_pages_say() -> None:

@@ -4,14 +4,19 @@ from typing import Any
 
 import streamlit as st
 
+from biobgt.base.options import Plain
 from biobgt.base.wording import capitalised
 from biobgt.figures.register import Figure, all_figures
 from biobgt.figures.studies.shown import measure_words
-from biobgt.hubs.measures import NE
+from biobgt.groups.compare import NOTHING
+from biobgt.hubs.measures import HUB_MEASURES, NE
+from biobgt.inference.design import COMPARED
+from biobgt.specifications.findings import FINDINGS
 from biobgt.study.background import BackgroundStudy
 from biobgt.study.finished import FinishedStudy
 from session.view import View
 from views.shared.figures import show, show_no_places
+from views.shared.survival import ask_survival
 from views.shared.widgets import columns, input_errors_shown, offer_file
 
 _FEW = 4  # contrasts side by side
@@ -96,12 +101,37 @@ def _regions(view: View, study: BackgroundStudy, finished: FinishedStudy) -> Non
     with columns("study_region_levels"):
         _show(view, finished, "study_region_levels", **chosen)
         _show(view, finished, "study_region_curve", **chosen)
+    if measure in HUB_MEASURES and (tested := _tested(finished, chosen["contrast"])):
+        rows = finished.findings.regions
+        rows = rows[(rows["contrast"] == chosen["contrast"]) & (rows["measure"] == measure) & rows["level"].isna()]
+        names = dict.fromkeys(rows.sort_values("p", kind="stable")["name"].astype(str))
+        about = {"finding": "hub-measure", "measure": measure, **tested}
+        ask_survival(view, "study_region", {name: {**about, "region": name} for name in names})
 
 
 def _network(view: View, study: BackgroundStudy, finished: FinishedStudy) -> None:
     chosen = _contrast(finished)
     _show(view, finished, "study_network", **chosen)
     _show(view, finished, "study_network_levels", **chosen)
+    if tested := _tested(finished, chosen["contrast"]):
+        findings = {key: {"finding": key, **tested} for key in ("segregation", "modularity", "mean-connectivity")}
+        ask_survival(view, "study_network", {FINDINGS[key].title: about for key, about in findings.items()})
+
+
+def _tested(finished: FinishedStudy, contrast: str) -> dict[str, Plain]:
+    """What is tested, as a finding has it: two groups, or a score; nothing for other contrasts."""
+    design, levels = finished.findings.designs[0], finished.contrast(contrast).levels
+    motion, others = ("log_mean_fd", "motion"), {"log_mean_fd", "motion", "mean_abs_fc"}
+    about: dict[str, Plain] = {
+        "covariates": tuple(name for name in design.covariates if name not in others) or (NOTHING,),
+        "motion": "log" if any(name in design.covariates for name in motion) else "none",
+        "overall": design.adjusted,
+    }
+    if any(not name.isidentifier() for name in design.covariates) or design.recordings == COMPARED:
+        return {}  # interactions, and people who are their own controls
+    if design.test == "group" and len(levels) == 2:
+        return {"first": levels[0], "second": levels[1], **about}
+    return {"score": design.test, **about} if not levels and design.test.isidentifier() else {}
 
 
 def _cohort(view: View, study: BackgroundStudy, finished: FinishedStudy) -> None:
