@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from biobgt.base.errors import InputError
-from biobgt.base.wording import listed
+from biobgt.base.wording import counted
 from biobgt.data.atlas import Atlas
 from biobgt.data.cohort import Subject
 from biobgt.data.corruptions import WORSENINGS
@@ -140,7 +140,7 @@ def limits_of(table: pd.DataFrame) -> list[Limit]:
 
 
 def verdict(table: pd.DataFrame) -> str:
-    """What flips the call, in one sentence; flips of which no warning would tell come first.
+    """What flips the call, in one sentence: flips of which no warning would tell, or else those of which one would.
 
     Parameters
     ----------
@@ -151,5 +151,6 @@ def verdict(table: pd.DataFrame) -> str:
     for unseen, said in ((True, "no warning would say so"), (False, "a warning would say so")):
         words = [one.words for one in limits if one.flips_at is not None and one.unseen is unseen]
         if words:
-            return f"The call flips when {listed(words, last='or')}; {said}."
+            more = f", and in {counted(len(words) - 1, 'other way')}" if len(words) > 1 else ""
+            return f"The call flips when {words[0]}{more}; {said}."
     return "No corruption that was tried flips the call."

@@ -295,7 +295,8 @@ def region_orders(
         "attention": np.stack([attention_received(one) for one in maps]),
         "random": random.random(maps.shape[:2]),
         "strength": graphs.features.abs().sum(dim=2).double().numpy(),
-        "gradient": gradient_times_input(member, graphs, mean),
+        # Whatever its sign: attention has none.
+        "gradient": np.abs(gradient_times_input(member, graphs, mean)),
     }
     return {order: np.argsort(-scores[order], axis=1, kind="stable") for order in ORDERS}
 

@@ -20,11 +20,11 @@ _TITLES = {"deletion": "Removed", "insertion": "Kept alone"}
 _COLOURS = (BLUE, OTHER_COLOUR, GREEN, VERMILION)  # of the orders
 _METHODS = (
     "Regions were removed in the order of the attention that they receive, at random, by the sum of absolute "
-    "correlations (FC strength), and by gradient × input, the gradient of the log-odds of the called group times the "
-    "distance from the training subjects' mean [@samek2017]. A removed region has that mean in all that the model "
-    "reads of it: its correlations, log-Euclidean connectivity and edges, and its node entanglement. Weights were "
-    "shuffled part by part [@adebayo2018]. Each subject was asked of the member that was not trained on it; intervals "
-    "are 95 % bootstrap intervals over people."
+    "correlations (FC strength), and by gradient × input, the absolute value of the gradient of the log-odds of the "
+    "called group times the distance from the training subjects' mean [@samek2017]. A removed region has that mean in "
+    "all that the model reads of it: its correlations, log-Euclidean connectivity, edges and node entanglement. "
+    "Weights were shuffled part by part [@adebayo2018]. Each subject was asked of the member that was not trained on "
+    "it; intervals are 95 % bootstrap intervals over people."
 )
 
 
@@ -41,16 +41,16 @@ def attention_faithfulness(measured: "Measured", options: NoOptions) -> Drawing:
     return model_drawing(
         model,
         f"{CardText(model.card).faithfulness} Curves are the mean distance of probabilities from those of the whole "
-        "scan, where some regions were removed, or where all others were: a faithful order is high on the left and low "
-        "on the right. On the right, correlations of maps and shares of regions.",
+        "scan, where some regions were removed, or where all others were: a faithful order is high where regions are "
+        "removed, and low where they are kept. On the left, correlations of maps and shares of regions.",
         methods=(*model_methods(model), _METHODS),
         line=CardText(model.card).faithfulness,
         title=f"Is the attention of {model.name} faithful?",
-        panels=[*(_curves(kind, removed[removed["kind"] == kind]) for kind in _TITLES), _likeness(alike)],
+        panels=[_likeness(alike), *(_curves(kind, removed[removed["kind"] == kind]) for kind in _TITLES)],
         numbers=lambda: _stacked(removed, alike),
         columns=3,
         own_y=True,
-        legend="above",
+        legend="below",
         height=440,
     )
 
