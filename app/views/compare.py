@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from biobgt import InputError
-from biobgt.base.beyond import BEYOND
+from biobgt.base.beyond import BEYOND, beyond_title
 from biobgt.base.files import write_csv
 from biobgt.base.options import Plain
 from biobgt.base.wording import capitalised, counted, covariate_words, not_ruled_out, percent
@@ -186,7 +186,7 @@ def _show_table(view: View, options: ComparisonOptions) -> None:
     table = pd.DataFrame({"Feature": found["feature"], **means, **{name: found[key] for key, name in _SHOWN.items()}})
     formats = dict.fromkeys(table.columns[1:], "%.3g")
     if BEYOND in found:
-        table[view.measured.kind.named("Beyond FC")] = found[BEYOND]
+        table[view.measured.kind.named(beyond_title(compared.simpler))] = found[BEYOND]
     alt = "Differences of the two groups, one row per feature"
     widgets.show_table(table, key="differences_table", formats=formats, alt=alt)
     if compared.beyond:

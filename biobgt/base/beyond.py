@@ -45,9 +45,9 @@ class Simpler:
 
 SIMPLER: Registry[Simpler] = Registry(
     "simpler quantity",
-    Simpler(STRENGTH, "strength of the region"),
-    Simpler(DEGREE, "degree of the region"),
-    Simpler(MODULE_SIZE, "size of the region's module"),
+    Simpler(STRENGTH, "the region's strength"),
+    Simpler(DEGREE, "its degree"),
+    Simpler(MODULE_SIZE, "the size of the region's module"),
     Simpler(OVERALL, "overall connectivity"),
     Simpler(SAME_BLOCK, "FC of the same block"),
 )
@@ -57,7 +57,7 @@ def simpler_words(keys: Sequence[str]) -> str:
     """Simpler quantities within a sentence.
 
     >>> simpler_words(["strength", "degree"]), simpler_words(["overall"])
-    ('strength of the region and degree of the region', 'overall connectivity')
+    ("the region's strength and its degree", 'overall connectivity')
     """
     return listed([SIMPLER[key].title for key in keys])
 
@@ -92,25 +92,31 @@ def beyond(q: ArrayLike, q_given: ArrayLike, effect: ArrayLike, effect_given: Ar
     return words
 
 
-def beyond_words(words: Sequence[str], given: str) -> str:
+def beyond_title(simpler: Sequence[str]) -> str:
+    """What differences go beyond: FC or, of FC strength and degree, which are FC themselves, the size of the module."""
+    return "Beyond module size" if tuple(simpler) == (MODULE_SIZE,) else "Beyond FC"
+
+
+def beyond_words(words: Sequence[str], simpler: Sequence[str]) -> str:
     """How many differences go beyond what is simpler, as a sentence; empty where none is found.
 
     Parameters
     ----------
     words : sequence of str
         Of :func:`beyond`.
-    given : str
-        What is simpler, in words; empty where nothing is.
+    simpler : sequence of str
+        Of :data:`SIMPLER`; empty where nothing is.
 
     Examples
     --------
-    >>> beyond_words(["yes", "no", "no", "–"], "overall connectivity")
+    >>> beyond_words(["yes", "no", "no", "–"], ["overall"])
     'Beyond FC: 1 of 3; given overall connectivity, the others are no longer found.'
     """
     n = {word: list(words).count(word) for word in (YES, NO, NOT_TESTED)}
     total = sum(n.values())
-    if not total or not given:
+    if not total or not simpler:
         return ""
+    given = simpler_words(simpler)
     untested = f" {n[NOT_TESTED]:,} could not be tested given it." if n[NOT_TESTED] else ""
     if not n[NO]:
         lost = f"found given {given} as well" if n[YES] else f"given {given}"
@@ -118,16 +124,17 @@ def beyond_words(words: Sequence[str], given: str) -> str:
         lost = f"given {given}, {'the other is' if n[NO] == 1 else 'the others are'} no longer found"
     else:
         lost = f"given {given}, {'it is' if n[NO] == 1 else 'they are'} no longer found"
-    return f"Beyond FC: {n[YES] or 'none'} of {total:,}; {lost}.{untested}"
+    return f"{beyond_title(simpler)}: {n[YES] or 'none'} of {total:,}; {lost}.{untested}"
 
 
-def beyond_beside(word: str) -> str:
+def beyond_beside(word: str, simpler: Sequence[str] = ()) -> str:
     """What stands behind a rate in a figure: nothing where nothing is found.
 
     >>> beyond_beside("yes"), beyond_beside("–")
     (', beyond FC: yes', '')
     """
-    return "" if word in (NOTHING_FOUND, "") else f", beyond FC: {word}"
+    title = beyond_title(simpler)
+    return "" if word in (NOTHING_FOUND, "") else f", {title[0].lower()}{title[1:]}: {word}"
 
 
 def beyond_methods(simpler: Sequence[str]) -> str:
@@ -138,8 +145,10 @@ def beyond_methods(simpler: Sequence[str]) -> str:
     simpler : sequence of str
         Of :data:`SIMPLER`.
     """
+    title = beyond_title(simpler)
     cite = " [@power2013]" if MODULE_SIZE in simpler else ""
     return (
         f"Each difference was tested again with {simpler_words(simpler)}{cite} as further covariates of the feature, "
-        "corrected alike; it goes beyond FC where it is found both without and given these, in the same direction."
+        f"corrected alike; it goes {title[0].lower()}{title[1:]} where it is found both without and given these, in "
+        "the same direction."
     )

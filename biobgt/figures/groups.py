@@ -93,8 +93,11 @@ class _Difference:
 
     def beside(self, rows: "pd.DataFrame") -> list[str]:
         """What stands beside rows of the table: q, and whether those that differ go beyond what is simpler."""
-        words = rows[BEYOND] if BEYOND in rows else [""] * len(rows)
-        return [self.kind.named(f"q {q:.2g}{beyond_beside(word)}") for q, word in zip(rows["q"], words, strict=True)]
+        words, simpler = rows[BEYOND] if BEYOND in rows else [""] * len(rows), self.found.simpler
+        return [
+            self.kind.named(f"q {q:.2g}{beyond_beside(word, simpler)}")
+            for q, word in zip(rows["q"], words, strict=True)
+        ]
 
     @property
     def remarks(self) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.base.beyond import BEYOND, GIVEN_FC, beyond, beyond_words, simpler_words
+from biobgt.base.beyond import BEYOND, GIVEN_FC, beyond, beyond_words
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.wording import UNADJUSTED_DIFFERENCE, capitalised, counted, covariate_words
@@ -202,7 +202,7 @@ class GroupComparison:
     @property
     def beyond(self) -> str:
         """How many differences go beyond what is simpler, as a sentence; empty where none is found or none tested."""
-        return beyond_words(self.table[BEYOND].tolist(), simpler_words(self.simpler)) if BEYOND in self.table else ""
+        return beyond_words(self.table[BEYOND].tolist(), self.simpler) if BEYOND in self.table else ""
 
     def rows(self, *, simulated: bool) -> pd.DataFrame:
         """One row per feature that can stand alone: the test, n of both groups, covariates, permutations and seed.

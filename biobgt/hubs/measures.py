@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.base.beyond import DEGREE, MODULE_SIZE, STRENGTH
+from biobgt.base.beyond import DEGREE, MODULE_SIZE, OVERALL, STRENGTH
 from biobgt.base.colours import BLUE, BROWN, CHARCOAL, GREEN, MAGENTA, OLIVE, ORANGE, SKY, WINE
 from biobgt.base.options import Options, Registry, imported_later, option
 from biobgt.base.wording import capitalised, percent
@@ -205,6 +205,8 @@ class HubMeasure:
 
 
 _LENGTHS = "The length of a connection is 1/weight."
+# Paths lead through the whole graph: they are longer in every region where connectivity is weaker overall.
+_OF_PATHS = (STRENGTH, DEGREE, OVERALL)
 
 
 def _classical(key: str, title: str, short: str, unit: str, colour: str, definition: str, **about: Any) -> HubMeasure:
@@ -248,6 +250,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "Node efficiency (NEff) is the mean inverse weighted path length from a region to all others "
         "[@latora2001; @rubinov2010].",
         notes=(_LENGTHS,),
+        simpler=_OF_PATHS,
     ),
     _classical(
         "local_efficiency",
@@ -296,6 +299,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
             "Betweenness is not normalised: it counts the shortest paths through the region, from every region to "
             "every other and back, as bctpy does.",
         ),
+        simpler=_OF_PATHS,
     ),
     _classical(
         "closeness",
@@ -306,6 +310,7 @@ HUB_MEASURES: Registry[HubMeasure] = Registry(
         "Closeness is the inverse of the mean weighted path length from a region to all others [@rubinov2010].",
         symbol="star",
         notes=(_LENGTHS,),
+        simpler=_OF_PATHS,
     ),
     _classical(
         "eigenvector",

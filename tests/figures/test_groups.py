@@ -64,7 +64,7 @@ def test_captions_and_methods_say_who_was_compared_and_adjusted_for_what(shown):
     )
     assert "not ruled out: motion, sex and site" in shown.caption
     assert "200 permutations, seed 0" in shown.methods[-2]
-    assert "tested again with size of the region's module [@power2013]" in shown.methods[-1]
+    assert "tested again with the size of the region's module [@power2013]" in shown.methods[-1]
     assert all(f"@{key}" in " ".join(shown.methods) for key in ("freedman1983", "benjamini1995", "rubinov2010"))
     rows = shown.numbers()
     assert len(rows) == 90

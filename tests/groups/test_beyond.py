@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biobgt.base.beyond import BEYOND, DEGREE, MODULE_SIZE, STRENGTH, beyond_words
+from biobgt.base.beyond import BEYOND, DEGREE, MODULE_SIZE, OVERALL, STRENGTH, beyond_words
 from biobgt.base.errors import InputError
 from biobgt.data.simulate import demo_cohort
 from biobgt.groups.compare import ComparisonOptions, compare_groups
@@ -35,7 +35,7 @@ def test_a_difference_of_what_is_simpler_alone_does_not_go_beyond_it(rng):
     )
     assert found.table[BEYOND].tolist() == ["no", "yes", "not tested", "–"]
     assert found.beyond == (
-        "Beyond FC: 1 of 3; given strength of the region, the other is no longer found. 1 could not be tested given it."
+        "Beyond FC: 1 of 3; given the region's strength, the other is no longer found. 1 could not be tested given it."
     )
 
 
@@ -70,7 +70,9 @@ def test_hubs_are_tested_given_strength_and_degree_or_the_size_of_the_module(mea
     if measure == "node_efficiency":
         values = np.stack([node_efficiency(graph) for graph in graphs])
         weights = np.stack([graph.weights for graph in graphs])
-        given = np.stack([weights.sum(axis=2), (weights > 0).sum(axis=2)], axis=-1)
+        overall = np.array([Measured(cohort).of(name).mean_connectivity()[1] for name in whom])
+        strength = weights.sum(axis=2)
+        given = np.stack([strength, (weights > 0).sum(axis=2), np.tile(overall[:, None], strength.shape[1])], axis=-1)
     else:
         own = [Measured(cohort).of(name) for name in whom]
         values = np.stack([one.hub_values(options, measure) for one in own])
@@ -123,13 +125,18 @@ def test_regions_without_signal_have_no_simpler_quantity():
     ("words", "said"),
     [
         (["–", "–"], ""),
-        (["yes", "yes"], "Beyond FC: 2 of 2; found given X as well."),
-        (["no"], "Beyond FC: none of 1; given X, it is no longer found."),
-        (["not tested"], "Beyond FC: none of 1; given X. 1 could not be tested given it."),
+        (["yes", "yes"], "Beyond FC: 2 of 2; found given overall connectivity as well."),
+        (["no"], "Beyond FC: none of 1; given overall connectivity, it is no longer found."),
+        (["not tested"], "Beyond FC: none of 1; given overall connectivity. 1 could not be tested given it."),
     ],
 )
 def test_the_sentence_counts_what_goes_beyond(words, said):
-    assert beyond_words(words, "X") == said
+    assert beyond_words(words, [OVERALL]) == said
+
+
+def test_strength_and_degree_are_fc_and_go_beyond_the_size_of_their_module():
+    assert HUB_MEASURES["degree"].simpler == (MODULE_SIZE,)
+    assert beyond_words(["yes"], HUB_MEASURES["degree"].simpler).startswith("Beyond module size: 1 of 1")
 
 
 def test_what_stands_beside_values_has_their_shape():

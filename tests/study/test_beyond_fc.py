@@ -48,7 +48,8 @@ def test_a_region_is_tested_given_its_strength_and_degree(data):
     own = _of(found.regions, measure="node_efficiency")
     assert own[BEYOND].tolist()[:2] == ["no", "yes"]
     design = study_design(variables_of(data.table), "~ group + age", test="group", persons=data.persons)
-    given = np.stack([data.area(data.simpler[key]) for key in ("strength", "degree")], axis=-1)
+    given = [data.area(data.simpler[key]) for key in ("strength", "degree")]
+    given = np.stack([*given, np.tile(data.overall[:, None], 6)], axis=-1)
     alone = effects_of(design, data.area(data.regions["node_efficiency"]), beside=given, permutations=199).table
     for column, name in (("effect", "effect_given"), ("p", "p_given"), ("q", "q_given")):
         np.testing.assert_array_equal(own[name], alone[column])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biobgt.base.arrays import FDR, passes
-from biobgt.base.beyond import BEYOND, BEYOND_MEANS, YES, beyond_beside
+from biobgt.base.beyond import BEYOND, BEYOND_MEANS, YES, beyond_beside, beyond_title
 from biobgt.base.errors import InputError
 from biobgt.base.files import asset, make_folder, write_atomically
 from biobgt.base.references import REFERENCES, Reference
@@ -40,6 +40,7 @@ from biobgt.study.findings import TestedContrast
 from biobgt.study.finished import FinishedStudy, finished_study
 from biobgt.study.folder import REPORT
 from biobgt.study.reliability import recordings_alike
+from biobgt.study.subject import simpler_than
 
 FIGURES = "figures"
 _HEADINGS = {
@@ -158,7 +159,8 @@ def _found_lines(study: FinishedStudy, contrast: TestedContrast) -> Iterator[str
     for key in dict.fromkeys(rows["measure"]):
         own = rows[rows["measure"] == key]
         if n := int(passes(own["q"]).sum()):
-            further = study.kind.named(f"{(own[BEYOND] == YES).sum() or 'none'} of them beyond FC")
+            title = beyond_title(simpler_than(key, study.atlas))
+            further = study.kind.named(f"{(own[BEYOND] == YES).sum() or 'none'} of them {title[0].lower()}{title[1:]}")
             of = counted(int(own["p"].notna().sum()), "region")
             yield f"{capitalised(measure_words(study, key))}: {n} of {of}, {further}."
     if not passes(rows["q"]).any():
@@ -281,7 +283,7 @@ def _region_parts(study: FinishedStudy, figures: Figures, contrast: TestedContra
             {
                 "Measure": capitalised(measure_words(study, key)),
                 "Regions found": found[key],
-                study.kind.named("Beyond FC"): f"{(own[BEYOND] == YES).sum()} of {found[key]}" if found[key] else "–",
+                "Beyond what is simpler": f"{(own[BEYOND] == YES).sum()} of {found[key]}" if found[key] else "–",
                 "Clearest region": own["name"].iloc[0],
                 "Effect": own["effect"].iloc[0],
                 "95 % interval": f"{own['effect_low'].iloc[0]:.2f} to {own['effect_high'].iloc[0]:.2f}",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, passes
-from biobgt.base.beyond import BEYOND, GIVEN_FC, beyond_words, simpler_words
+from biobgt.base.beyond import BEYOND, GIVEN_FC, beyond_words
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
 from biobgt.base.wording import COVARIATES, adjusted_for, counted, listed, percent, signed
@@ -118,7 +118,7 @@ def _comparison_sentence(tests: BlockTests) -> str:
             f" Given FC of the same block, attention differs in {found.given_connectivity} of {len(tests.blocks)} "
             f"blocks; FC itself in {found.of_connectivity}{alike}."
         )
-        beyond = beyond_words(tests.beyond_fc.tolist(), simpler_words(SIMPLER_THAN_BLOCKS))
+        beyond = beyond_words(tests.beyond_fc.tolist(), SIMPLER_THAN_BLOCKS)
         given += f" {beyond}" if beyond else ""
     return (
         f"Permutation tests among {sizes}, {adjusted_for(tests.covariates)}: {n_marked} of "

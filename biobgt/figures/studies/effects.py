@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FDR, passes
-from biobgt.base.beyond import BEYOND, OVERALL, beyond_beside, beyond_methods, beyond_words, simpler_words
+from biobgt.base.beyond import BEYOND, OVERALL, beyond_beside, beyond_methods, beyond_words
 from biobgt.base.colours import BLUE, DIVERGING, LINE_GREY, SEQUENTIAL, VERMILION
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
@@ -95,7 +95,7 @@ class _ShownEffects(ShownContrast):
 
     def beyond(self, rows: "pd.DataFrame", simpler: Sequence[str]) -> str:
         """How many of what is found goes beyond what is simpler, behind a full stop; empty where none is found."""
-        said = beyond_words(rows[BEYOND].tolist(), simpler_words(simpler))
+        said = beyond_words(rows[BEYOND].tolist(), simpler)
         return f". {self.study.kind.named(said).removesuffix('.')}" if said else ""
 
     def methods_given(self, simpler: Sequence[str]) -> tuple[str, ...]:
@@ -117,7 +117,15 @@ class _ShownEffects(ShownContrast):
 _BH = in_brackets(["benjamini1995"])
 
 
-def _forest(rows: "pd.DataFrame", names: Sequence[str], effect: str, *, ids: Any = None, title: str = "") -> Panel:
+def _forest(
+    rows: "pd.DataFrame",
+    names: Sequence[str],
+    effect: str,
+    *,
+    simpler: Sequence[str],
+    ids: Any = None,
+    title: str = "",
+) -> Panel:
     """Effects with their intervals, one below the other; filled where they are found.
 
     Parameters
@@ -126,6 +134,8 @@ def _forest(rows: "pd.DataFrame", names: Sequence[str], effect: str, *, ids: Any
     names : sequence of str, length n_rows
     effect : str
         What effects are in.
+    simpler : sequence of str
+        What is simpler than they are.
     ids : ndarray of int, shape (n_rows,), optional
         Regions, counted from 0.
     title : str
@@ -154,7 +164,9 @@ def _forest(rows: "pd.DataFrame", names: Sequence[str], effect: str, *, ids: Any
         x=Axis(title=capitalised(effect)),
         y=Axis(
             names=names,
-            beside=[f"q {q:.2g}{beyond_beside(word)}" for q, word in zip(rows["q"], rows[BEYOND], strict=True)],
+            beside=[
+                f"q {q:.2g}{beyond_beside(word, simpler)}" for q, word in zip(rows["q"], rows[BEYOND], strict=True)
+            ],
             limits=(-0.6, max(len(rows), 1) - 0.4),
             reversed=True,
         ),
@@ -178,7 +190,7 @@ def study_regions(measured: "Measured", options: _MeasureOptions) -> Drawing:
         f"intervals, filled where q is at most {FDR:g}",
         title=f"{capitalised(words)}, {shown.title}",
         line=said,
-        panels=[_forest(drawn, names, shown.quantity, ids=ids)],
+        panels=[_forest(drawn, names, shown.quantity, simpler=simpler, ids=ids)],
         numbers=lambda: rows,
         legend="above",
         height=_AROUND + _ROW * max(len(drawn), 3),
@@ -397,7 +409,7 @@ def study_network(measured: "Measured", options: StudyFigureOptions) -> Drawing:
         rows = rows.set_index("measure").reindex([key for key in order if key in set(rows["measure"])]).reset_index()
         names = [capitalised(measure_words(study, key)) for key in rows["measure"]]
         title = "Adjusted" if design.adjusted else "Not adjusted"
-        pairs.append((rows, _forest(rows, names, shown.quantity, title=title)))
+        pairs.append((rows, _forest(rows, names, shown.quantity, simpler=(OVERALL,), title=title)))
     rows = pairs[0][0]
     said = f"Numbers of the whole network, {main.title}: {main.found_words(rows, 'number')}"
     return main.drawing(
