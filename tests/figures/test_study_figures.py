@@ -58,6 +58,18 @@ def test_both_pens_draw_it_with_words_numbers_and_known_works(study, key):
 
 
 @pytest.mark.parametrize("key", OF_STUDIES)
+def test_both_pens_draw_it_where_nothing_is_found(key):
+    found = made_findings()
+    nothing: dict[str, float] = {"p": 0.8, "p_family": 1.0, "q": 0.9}
+    own = {name: getattr(found, name).assign(**nothing) for name in ("edges", "regions", "network")}
+    own |= {"edges": own["edges"].assign(component=0.0), "components": found.components.assign(p_family=0.9)}
+    study = FinishedStudy(made_data(), replace(found, **own), name="nothing")
+    figure = all_figures()[key]
+    drawing = figure(study, figure.takes())
+    on_screen(drawing), draw_on_paper(drawing, STYLE)
+
+
+@pytest.mark.parametrize("key", OF_STUDIES)
 def test_of_a_cohort_it_is_refused_with_advice(key):
     figure = all_figures()[key]
     with pytest.raises(InputError, match="study:FOLDER"):

@@ -511,7 +511,8 @@ def _write_cells(panels: Sequence[Axes], sheet: _Sheet) -> None:
         for mark in (mark for mark in panel.marks if isinstance(mark, draw.Heatmap) and mark.cells):
             room = 0.9 * axes.get_position().width * style.width_mm * POINTS_PER_MM / mark.z.shape[1]
             texts = [text for row in mark.cells for text in row if text]
-            widest = max(text_width(line, style.tick_size, style) for text in texts for line in text.split("\n"))
+            lines = [line for text in texts for line in text.split("\n")]
+            widest = max((text_width(line, style.tick_size, style) for line in lines), default=0.0)
             size = min(style.tick_size, style.tick_size * room / max(widest, 1e-9))
             reach = max(abs(mark.shades.low), abs(mark.shades.high))
             for row, words in enumerate(mark.cells):

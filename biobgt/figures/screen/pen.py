@@ -516,6 +516,9 @@ def _block_shapes(panel: draw.Panel, at: _Place) -> list[Dictionary]:
 
 _CHORD_WIDTHS, _ARC_WIDTH, _LABEL_LINE = (0.8, 1.6, 2.6, 4.0), 7, 0.13  # px; and of a name, in radii
 
+_RING, _RING_AND_NAMES = 1.35, 1.75  # half of what a ring of radius 1 takes, and its names beside it
+_LONG_LABEL, _FEW_LABELS = 8, 9  # letters of a name that is broken, where there are so few names
+
 
 def _chords(mark: draw.Chords, at: _Place, sheet: _Sheet) -> None:
     """Chords below the ring of regions; a trace has one width and one colour, and tells which regions it joins."""
@@ -534,15 +537,20 @@ def _chords(mark: draw.Chords, at: _Place, sheet: _Sheet) -> None:
     x, y = mark.places.T
     look = {"mode": "markers", "marker": {"color": LINE_GREY, "size": 3}}
     sheet.trace(replace(mark, texts=mark.texts or mark.names), at, x=x, y=y, **look)
-    for name, ((x0, y0), (x1, y1)) in mark.labels(_LABEL_LINE):
+    broken = len(mark.arcs) <= _FEW_LABELS
+    for name, ((x0, y0), (x1, y1)) in mark.labels(_LABEL_LINE * (1 + broken)):
         ends = {"xref": f"x{at.suffix}", "yref": f"y{at.suffix}", "x0": x0, "y0": y0, "x1": x1, "y1": y1}
         sheet.shapes.append({"type": "line", **ends, "line": _DIVIDER})
         side = {"xanchor": "left", "xshift": 2} if x1 > 0 else {"xanchor": "right", "xshift": -2}
         place = {"xref": f"x{at.suffix}", "yref": f"y{at.suffix}", "x": x1, "y": y1, "showarrow": False}
-        sheet.notes.append({**place, **side, "yanchor": "middle", "text": _plain(name), "font": {"size": 11}})
-    round_one = {"visible": False, "fixedrange": True, "range": [-1.25, 1.25]}
-    square = {"scaleanchor": f"x{at.suffix}", "scaleratio": 1}
-    sheet.around.update({f"xaxis{at.suffix}": round_one, f"yaxis{at.suffix}": round_one | square})
+        words = name.replace("-", "-\n").replace(" ", "\n") if broken and len(name) > _LONG_LABEL else name
+        anchor = "middle" if abs(y1) < 1 or words == name else "top" if y1 < 0 else "bottom"
+        look = {"yanchor": anchor, "align": side["xanchor"], "text": _plain(words), "font": {"size": 11}}
+        sheet.notes.append({**place, **side, **look})
+    hidden = {"visible": False, "fixedrange": True}
+    square = {"scaleanchor": f"x{at.suffix}", "scaleratio": 1, "range": [-_RING, _RING]}
+    sheet.around[f"xaxis{at.suffix}"] = {**hidden, "range": [-_RING_AND_NAMES, _RING_AND_NAMES]}
+    sheet.around[f"yaxis{at.suffix}"] = {**hidden, **square}
 
 
 def _brain(mark: Brain, at: _Place, sheet: _Sheet) -> None:
