@@ -24,6 +24,9 @@ from biobgt.export.report import write_report
 from biobgt.hubs.measures import HubAnalysisOptions
 from biobgt.readers.project import save_project
 from biobgt.results.tables import analyse_hubs
+from biobgt.specifications.folder import survive
+from biobgt.specifications.options import SurvivalOptions
+from biobgt.specifications.plan import plan_survival
 from biobgt.study import DesignOptions
 from biobgt.study.group import group_level
 from biobgt.study.participants import measure_participants
@@ -187,6 +190,19 @@ def test_files_of_a_study_are_described(tmp_path: Path) -> None:
         written.add(one.name)
         if path.suffix == ".tsv":
             assert undescribed(columns_of(path), one) == ([], []), name
+    assert written == {one.name for one in described}
+
+
+def test_files_of_a_finding_in_all_ways_are_described(tmp_path: Path) -> None:
+    about = {"finding": "mean-connectivity", "first": "NC", "second": "ASD", "permutations": 99}
+    survive(plan_survival(small_cohort(14), ConnectomeSettings(), SurvivalOptions(**about)), tmp_path)
+    described, written = PAGE["biobgt survive"], set()
+    for path in (path for path in tmp_path.iterdir() if not path.name.startswith(".")):
+        one = described_as(path.name, described)
+        assert one is not None, f"docs/outputs.md does not describe {path.name}."
+        written.add(one.name)
+        if path.suffix == ".csv":
+            assert undescribed(columns_of(path), one) == ([], []), path.name
     assert written == {one.name for one in described}
 
 
