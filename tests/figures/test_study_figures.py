@@ -199,3 +199,17 @@ def test_edges_of_one_side_name_the_threshold_with_its_sign():
     drawing = study_connectogram(FinishedStudy(made_data(), lower, name="x"), study_connectogram.takes())
     assert "-t above 3.1" in drawing.caption
     assert EdgeOptions().edge_threshold == 3.1
+
+
+def test_captions_say_what_goes_beyond_what_is_simpler(study):
+    regions = study_regions(study, study_regions.takes())
+    assert (
+        "Beyond FC: none of 2; given the region's strength and its degree, they are no longer found" in regions.caption
+    )
+    beside = dict(zip(regions.panels[0].y.names, regions.panels[0].y.beside, strict=True))
+    assert beside[ATLAS.regions[3]].endswith("beyond FC: no")
+    assert beside[ATLAS.regions[0]] == "q 0.6"
+    assert any("further covariates of the feature" in sentence for sentence in regions.methods)
+    network = study_network(study, study_network.takes())
+    assert "Beyond FC: 1 of 2; given overall connectivity" in network.caption
+    assert network.numbers().set_index(["measure", "adjusted", "level"])["beyond_fc"]["q"].iloc[0] == "yes"

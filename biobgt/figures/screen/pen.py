@@ -36,7 +36,7 @@ _BAR_TOP, _BAR_BOTTOM = 50, 104  # px below the toolbar, of a colour bar under t
 _PANEL_TITLES = {0: 6, 1: 22, 2: 42}  # px above panels, by the lines of their titles
 _SMALL_LINE = "<span style='font-size:3px'> </span>"  # plotly sets the last line of a bar's title onto the bar
 _BLOCK_LINE = {"color": "rgba(60, 60, 60, 0.55)", "width": 1}
-_BESIDE_WIDTH = 70  # px, of what stands at the right of rows
+_BESIDE_WIDTH, _BESIDE_LETTER = 70, 6.2  # px, of what stands at the right of rows, at least, and of a letter of it
 _FRAME_LINE = {"color": BLACKISH, "width": 2.5}
 _DIVIDER = {"color": "rgba(128, 128, 128, 0.6)", "width": 1}  # seen on a light and on a dark page
 # A click picks a point; the others do not fade, because all of them still count.
@@ -125,7 +125,8 @@ def draw_on_screen(drawing: draw.Drawing) -> Dictionary:
             right |= {"yanchor": "middle", "showarrow": False, "font": {"size": 11}}
             rows = zip(panel.y.beside, _along(panel.y, range(len(panel.y.names))), strict=True)
             sheet.notes.extend({**right, "y": y, "text": _plain(text)} for text, y in rows)
-            sheet.around["margin"] = layout["margin"] | {"r": _BESIDE_WIDTH}
+            longest = round(_BESIDE_LETTER * max(map(len, panel.y.beside)))
+            sheet.around["margin"] = layout["margin"] | {"r": max(_BESIDE_WIDTH, longest)}
         for mark in panel.marks:
             _PENS[type(mark)](mark, at, sheet)
     order = drawing.panels[-1].x.order

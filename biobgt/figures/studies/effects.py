@@ -122,7 +122,7 @@ def _forest(
     names: Sequence[str],
     effect: str,
     *,
-    simpler: Sequence[str],
+    simpler: Sequence[str] = (),
     ids: Any = None,
     title: str = "",
 ) -> Panel:
@@ -135,7 +135,7 @@ def _forest(
     effect : str
         What effects are in.
     simpler : sequence of str
-        What is simpler than they are.
+        What is simpler than they are; then the word stands beside what is found.
     ids : ndarray of int, shape (n_rows,), optional
         Regions, counted from 0.
     title : str
@@ -165,7 +165,8 @@ def _forest(
         y=Axis(
             names=names,
             beside=[
-                f"q {q:.2g}{beyond_beside(word, simpler)}" for q, word in zip(rows["q"], rows[BEYOND], strict=True)
+                f"q {q:.2g}{beyond_beside(word, simpler) if simpler else ''}"
+                for q, word in zip(rows["q"], rows[BEYOND], strict=True)
             ],
             limits=(-0.6, max(len(rows), 1) - 0.4),
             reversed=True,
@@ -409,7 +410,7 @@ def study_network(measured: "Measured", options: StudyFigureOptions) -> Drawing:
         rows = rows.set_index("measure").reindex([key for key in order if key in set(rows["measure"])]).reset_index()
         names = [capitalised(measure_words(study, key)) for key in rows["measure"]]
         title = "Adjusted" if design.adjusted else "Not adjusted"
-        pairs.append((rows, _forest(rows, names, shown.quantity, simpler=(OVERALL,), title=title)))
+        pairs.append((rows, _forest(rows, names, shown.quantity, title=title)))
     rows = pairs[0][0]
     said = f"Numbers of the whole network, {main.title}: {main.found_words(rows, 'number')}"
     return main.drawing(
