@@ -244,7 +244,6 @@ def card(
     Examples
     --------
     biobgt card --model my-model --data study/ --phenotypes participants.tsv
-    biobgt card --model my-model --data study/ --phenotypes participants.tsv --faithfulness-only
     biobgt card --model my-model --words-only
     """
     from biobgt.model.folder import CARD, WEIGHTS, load_card, load_pretrained, model_folder
