@@ -187,8 +187,7 @@ def _show_faithful(view: View, model: InstalledModel) -> None:
         show_faithfulness(view, model)
         return
     for readout in map(model.readout, model.readouts):
-        st.markdown(f"**{escape_markdown(', '.join(readout.group_names))}**")
-        show_faithfulness(view, readout)
+        show_faithfulness(view, readout, groups=", ".join(readout.group_names))
 
 
 # A network that several cohorts share: first how far their controls differ, then each disorder beside its own.

@@ -74,9 +74,9 @@ class Panel:
             show(view, self.figure, options, measured=measured, key=self.key)
 
 
-def show_faithfulness(view: View, model: InstalledModel) -> None:
-    """Show whether a model's attention is faithful; where it was not measured, or is its readouts', say so."""
-    heading(attention_faithfulness.name, "attention", "faithfulness")
+def show_faithfulness(view: View, model: InstalledModel, *, groups: str = "") -> None:
+    """Show whether a model's attention is faithful, or say that it was not measured; ``groups`` tell readouts apart."""
+    heading(escape_markdown(f"{attention_faithfulness.name} {groups}"), "attention", "faithfulness")
     if model.card.get("faithfulness") is None:
         st.markdown(escape_markdown(CardText(model.card).faithfulness))
         return
