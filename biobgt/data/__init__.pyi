@@ -1,3 +1,3 @@
-from . import atlas, cohort, connectivity, cortex, edits, graph, quality, simulate
+from . import atlas, cohort, connectivity, corruptions, cortex, edits, graph, quality, simulate
 
-__all__ = ["atlas", "cohort", "connectivity", "cortex", "edits", "graph", "quality", "simulate"]
+__all__ = ["atlas", "cohort", "connectivity", "corruptions", "cortex", "edits", "graph", "quality", "simulate"]

@@ -75,7 +75,15 @@ class Panel:
 
 
 def show_faithfulness(view: View, model: InstalledModel, *, groups: str = "") -> None:
-    """Show whether a model's attention is faithful, or say that it was not measured; ``groups`` tell readouts apart."""
+    """Show whether a model's attention is faithful, or say that it was not measured.
+
+    Parameters
+    ----------
+    view : View
+    model : InstalledModel
+    groups : str
+        Those of a readout, for its heading.
+    """
     heading(escape_markdown(f"{attention_faithfulness.name} {groups}"), "attention", "faithfulness")
     if model.card.get("faithfulness") is None:
         st.markdown(escape_markdown(CardText(model.card).faithfulness))
