@@ -97,7 +97,7 @@ def made_findings() -> StudyFindings:
             n_rows=N,
             degrees=21 - adjusted,
             explained=0.1,
-            covariates=("age", *(["mean_abs_fc"] if adjusted else [])),
+            covariates=("age", *(["overall_connectivity"] if adjusted else [])),
             notes=("group and the covariates are partly confounded.",),
         )
         for adjusted in (False, True)

@@ -90,7 +90,11 @@ ANY_USUAL_COVARIATE = listed([COVARIATES[name] for name in USUAL_COVARIATES], "o
 UNADJUSTED_DIFFERENCE = f"A difference may be one of {ANY_USUAL_COVARIATE}."
 
 
-_IN_A_MODEL = {"log_mean_fd": "motion (log mean FD)", "mean_fd": "motion (mean FD)"}
+_IN_A_MODEL = {
+    "log_mean_fd": "motion (log mean FD)",
+    "mean_fd": "motion (mean FD)",
+    "overall_connectivity": "overall connectivity",
+}
 
 
 def covariate_words(name: str) -> str:

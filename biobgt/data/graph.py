@@ -144,6 +144,11 @@ class ConnectivityKind:
         """Whether it is functional connectivity, estimated here or brought."""
         return self.key in (ESTIMATED, "functional")
 
+    @property
+    def of_region(self) -> str:
+        """What a region has that was measured: a signal or, in matrices that are no functional connectivity, edges."""
+        return "signal" if self.functional else "connections"
+
     def quantity_of(self, given: FloatArray | None, estimator: Estimator) -> str:
         """What values of one subject's connectivity are called: r only where they are correlations.
 

@@ -16,12 +16,12 @@ from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.wording import USUAL_COVARIATES, covariate_words, listed, not_ruled_out, percent
 from biobgt.data.atlas import LABELLINGS
-from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.inference.design import AVERAGED, Recordings, StudyDesign, study_design
 from biobgt.inference.edges import EdgeOptions
 from biobgt.inference.formula import INTERCEPT, MOTION, parse_formula, term_name, variables_of
 
 Harmonisation = Literal["none", "combat", "robust"]
+OVERALL = "overall_connectivity"  # in formulas: mean |FC|, or the mean weight
 NONE, COMBAT, ROBUST = get_args(Harmonisation)
 Consensus = Literal["none", "share", "distance"]
 _, SHARE, DISTANCE = get_args(Consensus)
@@ -165,8 +165,8 @@ def plan_study(
     formula, test, notes = _asked(variables, persons, options)
     adjusted = formula
     if overall is not None:
-        variables = variables.assign(**{OVERALL_CONNECTIVITY: overall})
-        adjusted = f"{formula} + {OVERALL_CONNECTIVITY}"
+        variables = variables.assign(**{OVERALL: overall})
+        adjusted = f"{formula} + {OVERALL}"
     designs: dict[bool, StudyDesign] = {}
     for with_overall in (options.overall, not options.overall) if overall is not None else (False,):
         design = study_design(

@@ -147,7 +147,7 @@ def _about_matrix(cohort: Cohort, settings: ConnectomeSettings) -> dict[str, Any
     values = "Fisher z of correlations" if kind.functional else values
     return {
         "RelationshipMeasure": kind.source(settings.estimator),
-        "Description": f"{values}; {MISSING} for regions without signal. Nothing is thresholded.",
+        "Description": f"{values}; {MISSING} for regions without {kind.of_region}. Nothing is thresholded.",
         "Note": DRAFT,
         "Weighted": True,
         "Directed": False,

@@ -129,7 +129,7 @@ class StudyFolder:
             f"{REFUSED}.tsv": to_tsv(refused.reindex(columns=["file", "reason"])),
             f"{REFUSED}.json": _dictionary({"file": "File that was not read.", "reason": "Why it was not read."}),
             f"{REGIONS[1:]}.json": _dictionary(region_columns(cohort.kind, options)),
-            f"{NETWORK[1:]}.json": _dictionary(network_columns(cohort.atlas.labels, options)),
+            f"{NETWORK[1:]}.json": _dictionary(network_columns(cohort.kind, cohort.atlas.labels, options)),
         }
         self._write(files)
 

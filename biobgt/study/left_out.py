@@ -22,10 +22,13 @@ def without_gaps(data: StudyData, options: DesignOptions) -> tuple[StudyData, li
         return data, []
     if options.gaps == PEOPLE:
         whole = np.setdiff1d(np.arange(len(silent)), rows)
-        return data.some(whole), [f"{counted(len(rows), 'recording')} left out: a region has no signal in it."]
+        return data.some(whole), [
+            f"{counted(len(rows), 'recording')} left out: a region has no {data.kind.of_region} in it."
+        ]
     return data, [
         f"{counted(len(regions), 'region')} {'is' if len(regions) == 1 else 'are'} not tested, since "
-        f"{counted(len(rows), 'recording')} of {len(silent):,} {'has' if len(rows) == 1 else 'have'} no signal "
+        f"{counted(len(rows), 'recording')} of {len(silent):,} {'has' if len(rows) == 1 else 'have'} no "
+        f"{data.kind.of_region} "
         "there. Leaving these recordings out instead (gaps: people) tests all regions."
     ]
 

@@ -216,8 +216,17 @@ def attention_definition(model: str) -> str:
     )
 
 
-def network_columns(labellings: Iterable[str], options: RecordingOptions) -> dict[str, str]:
-    """What each column of the tables of networks holds, in a sentence."""
+def network_columns(kind: ConnectivityKind, labellings: Iterable[str], options: RecordingOptions) -> dict[str, str]:
+    """What each column of the tables of networks holds, in a sentence.
+
+    Parameters
+    ----------
+    kind : ConnectivityKind
+    labellings : iterable of str
+        Functional networks of the atlas.
+    options : RecordingOptions
+    """
+    over = f"over all pairs of regions with {kind.of_region}; the same at every level."
     columns = measure_columns(labellings)
     modules = {
         column: cited(measure.definition) + (f" With the labels {name}." if name else "")
@@ -232,6 +241,6 @@ def network_columns(labellings: Iterable[str], options: RecordingOptions) -> dic
         _MEAN_PARTICIPATION: "Mean participation of the regions that are in a module.",
         **(SMALL_WORLD if options.small_world else {}),
         **labelled,
-        MEAN: "Mean connectivity over all pairs of regions with signal; the same at every level.",
-        OVERALL: "Mean absolute connectivity over all pairs of regions with signal; the same at every level.",
+        MEAN: f"Mean connectivity {over}",
+        OVERALL: f"Mean absolute connectivity {over}",
     }

@@ -16,7 +16,7 @@ from biobgt.base.references import GLOSSARY, REFERENCES, cited
 from biobgt.base.wording import adjusted_for, capitalised, percent, signed
 from biobgt.data.atlas import BUNDLED, LABELLINGS
 from biobgt.data.edits import RECORDING_RULES
-from biobgt.data.graph import ESTIMATORS, ConnectomeSettings
+from biobgt.data.graph import ESTIMATED, ESTIMATORS, KINDS, ConnectomeSettings
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export.graph_files import GRAPH_FORMATS
 from biobgt.groups.standing import CENTILES, published_references
@@ -163,7 +163,7 @@ def _simpler() -> str:
 
 def _study_network_columns() -> str:
     rows = []
-    for column, meaning in network_columns(LABELLINGS, RecordingOptions(small_world=1)).items():
+    for column, meaning in network_columns(KINDS[ESTIMATED], LABELLINGS, RecordingOptions(small_world=1)).items():
         if column not in {LEVEL, "edges", *measure_columns(LABELLINGS)}:
             when = f"{_WHERE} " if column.endswith(tuple(LABELLINGS)) else ""
             when = "With `--small-world`: " if column in SMALL_WORLD else when

@@ -41,7 +41,7 @@ def test_a_planted_effect_is_found_and_everything_stands_with_and_without_overal
     data = _planted(rng)
     found = study_findings(data, replace(FEW, edge_threshold=5.0))
     assert [design.adjusted for design in found.designs] == [False, True]
-    assert [design.formula for design in found.designs] == ["~ group + age", "~ group + age + mean_abs_fc"]
+    assert [design.formula for design in found.designs] == ["~ group + age", "~ group + age + overall_connectivity"]
     for adjusted in (False, True):
         components = found.components[found.components["adjusted"] == adjusted]
         assert components.iloc[0]["n_edges"] == 3

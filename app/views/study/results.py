@@ -13,6 +13,7 @@ from biobgt.hubs.measures import HUB_MEASURES, NE
 from biobgt.inference.design import COMPARED
 from biobgt.specifications.findings import FINDINGS
 from biobgt.study.background import BackgroundStudy
+from biobgt.study.design import OVERALL
 from biobgt.study.finished import FinishedStudy
 from session.view import View
 from views.shared.figures import show, show_no_places
@@ -121,7 +122,7 @@ def _network(view: View, study: BackgroundStudy, finished: FinishedStudy) -> Non
 def _tested(finished: FinishedStudy, contrast: str) -> dict[str, Plain]:
     """What is tested, as a finding has it: two groups, or a score; nothing for other contrasts."""
     design, levels = finished.findings.designs[0], finished.contrast(contrast).levels
-    motion, others = ("log_mean_fd", "motion"), {"log_mean_fd", "motion", "mean_abs_fc"}
+    motion, others = ("log_mean_fd", "motion"), {"log_mean_fd", "motion", OVERALL}
     about: dict[str, Plain] = {
         "covariates": tuple(name for name in design.covariates if name not in others) or (NOTHING,),
         "motion": "log" if any(name in design.covariates for name in motion) else "none",

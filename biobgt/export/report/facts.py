@@ -88,10 +88,11 @@ def quality_parts(study: FinishedStudy) -> list[Part]:
             else f"Every recording has {low:,.0f} time points."
         )
     silent = data.silent
+    has = data.kind.of_region
     covered = percent(1 - silent.mean(), 1)
     n_gaps = int(silent.any(axis=1).sum())
-    gaps = f"{counted(n_gaps, 'recording')} with a region without signal" if n_gaps else "no recording lacks a region"
-    facts.append(f"Coverage: {covered} of all regions in all recordings have a signal; {gaps}.")
+    gaps = f"{counted(n_gaps, 'recording')} with a region without {has}" if n_gaps else "no recording lacks a region"
+    facts.append(f"Coverage: {covered} of all regions in all recordings have {has}; {gaps}.")
     low, high = np.nanmin(data.overall), np.nanmax(data.overall)
     facts.append(
         f"Overall connectivity is {np.nanmean(data.overall):.3g} ± {np.nanstd(data.overall, ddof=1):.2g} "
@@ -99,11 +100,11 @@ def quality_parts(study: FinishedStudy) -> list[Part]:
     )
     parts: list[Part] = [Bullets(tuple(facts))]
     if n_gaps:
-        lacking = pd.DataFrame({"Region": data.atlas.regions, "Recordings without signal": silent.sum(axis=0)})
-        lacking = lacking[lacking["Recordings without signal"] > 0]
+        lacking = pd.DataFrame({"Region": data.atlas.regions, f"Recordings without {has}": silent.sum(axis=0)})
+        lacking = lacking[lacking[f"Recordings without {has}"] > 0]
         parts.append(
             table_of(
-                "Regions without signal", lacking.sort_values("Recordings without signal", ascending=False), most=15
+                f"Regions without {has}", lacking.sort_values(f"Recordings without {has}", ascending=False), most=15
             )
         )
     return parts

@@ -232,7 +232,7 @@ def study_connectivity(measured: "Measured", options: NoOptions) -> Drawing:
         line=said,
         panels=[matrix_panel(shown, study.atlas.regions, order, shades)],
         numbers=lambda: matrix_numbers(shown, study.atlas.regions, order),
-        methods=("Matrices were averaged over recordings, correlations as Fisher z.",),
+        methods=(f"Matrices were averaged over recordings{', as Fisher z' if study.kind.functional else ''}.",),
         height=520,
         square_mm=LARGEST_MATRIX_MM,
     )
