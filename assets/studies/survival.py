@@ -31,7 +31,7 @@ from biobgt.specifications.ways import Situation
 HERE = Path(__file__).parent
 SEED = 0
 PEOPLE = 20  # of each cohort whose hubs are measured
-NULLS, PERMUTATIONS = 1000, 199
+NULLS, PERMUTATIONS = 500, 199
 SEGREGATION: dict[str, Any] = {"finding": "segregation", "first": "NC", "second": "ASD"}
 
 
@@ -79,7 +79,8 @@ def _nulls(abide: Cohort) -> pd.DataFrame:
     controls = abide.group("NC")
     settings = ConnectomeSettings()
     halves = replace(controls, subjects=tuple(replace(one, group="AB"[i % 2]) for i, one in enumerate(controls)))
-    options = SurvivalOptions(finding="segregation", first="A", second="B", most=2000, off=("recording", "estimator"))
+    asked: dict[str, Any] = {**SEGREGATION, "first": "A", "second": "B", "covariates": ("age", "sex")}
+    options = SurvivalOptions(**asked, most=2000, off=("recording", "estimator"))
     plan, lines = plan_survival(halves, settings, options), Lines()
     run_jobs(plan, lines, lambda *_: None, workers=None)
     values, overall = measured_values(plan, lines)

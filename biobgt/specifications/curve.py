@@ -94,11 +94,12 @@ class SpecificationCurve:
         return {key: float(np.clip((left - whole) / total, 0, 1)) for key, left in without.items()}
 
     def by_value(self) -> pd.DataFrame:
-        """A row per choice and value: in how many ways it was taken, and the shares that hold and that turn."""
+        """A row per choice and value: in how many ways it was taken, and the shares that hold, and that turn clearly."""
         rows = []
         for key, title in self.titles.items():
             for value, own in self.known.groupby(key, sort=False):
-                shares = {"holding": own[HOLDS].mean(), "turned": 1 - own["same_sign"].mean()}
+                other = ~own["same_sign"] & (own["clear"] | self.is_verdict)
+                shares = {"holding": own[HOLDS].mean(), "turned": other.mean()}
                 median = own["estimate"].median()
                 rows.append({"choice": title, "key": key, "value": value, "n": len(own), "median": median, **shares})
         columns = ["choice", "key", "value", "n", "median", "holding", "turned"]

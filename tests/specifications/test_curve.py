@@ -46,6 +46,11 @@ def test_it_is_not_clear_where_p_is_large() -> None:
     assert one.sentence == "It is so: holds in 4 of 6 ways; mostly not clear where size is 3."
 
 
+def test_it_turns_only_where_the_other_sign_is_clear() -> None:
+    one = curve([1, 2, 3, -1, -2, -3], [0.01, 0.01, 0.01, 0.5, 0.5, 0.5])
+    assert one.sentence == "It is so: holds in 3 of 6 ways; mostly not clear where it is blue."
+
+
 def test_it_holds_everywhere() -> None:
     assert curve([1] * 6, [0.01] * 6).sentence == "It is so: holds in 6 of 6 ways."
 
