@@ -94,7 +94,7 @@ class SpecificationCurve:
         return {key: float(np.clip((left - whole) / total, 0, 1)) for key, left in without.items()}
 
     def by_value(self) -> pd.DataFrame:
-        """A row per choice and value: in how many ways it was taken, and the shares that hold, and that turn clearly."""
+        """A row per choice and value: in how many ways it was taken, and the shares that hold and that clearly turn."""
         rows = []
         for key, title in self.titles.items():
             for value, own in self.known.groupby(key, sort=False):
