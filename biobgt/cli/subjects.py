@@ -184,8 +184,8 @@ def predict(
     print_line(chosen.card["headline"])
     print_simulated(cohort)
     print_table(table, title=f"Predictions of {chosen.card['name']}")
-    for subject, sentence in said.items():
-        print_line(f"{subject}: {sentence}")
+    if said:
+        print_table(pd.DataFrame({"subject": list(said), "what": list(said.values())}), title="Worse recordings")
     if cohort.refused:
         print_table(refusals(cohort), title=f"Files that could not be read: {len(cohort.refused)}")
     refused = int((table["prediction"] == "").sum())

@@ -98,7 +98,9 @@ def test_worse_recordings_are_asked_about_where_there_are_series(done, run, simu
     assert float(first["p_AD"]) == pytest.approx(plain["p_AD"].iloc[0], abs=2e-6)
     assert set(table["kind"]) == {"as recorded", "short", "noise", "spikes", "global", "filter"}
     flips = table.loc[(table["prediction"] != first["prediction"]) & (table["prediction"] != ""), "kind"]
-    assert ("The call flips when" in ended.out) == bool(len(flips))
+    told = " ".join(ended.out.partition("Worse recordings")[2].replace("│", " ").split())
+    assert ("The call flips when" in told) == bool(len(flips))
+    assert ("No corruption that was tried" in told) != bool(len(flips))
     matrix = run("predict", mixed / "a.csv", *MATRICES, "--model", MODEL, "--out", tmp_path / "m.csv", "--corrupted")
     refused(matrix, "region series alone")
     assert not (tmp_path / "m.csv").exists()

@@ -234,6 +234,9 @@ def test_words() -> None:
     card |= {"corruption": [cut]}
     assert CardTables(card).recordings().iloc[-1]["Changed, with a warning"] == "28 of 29"
     said = CardText(card).corruption
+    assert said.endswith("By kind: first 60 time points, 27 of 29 from NC to ASD.")
+    few = cut | {"flips": 9, "to_patient": 9 / 34, "to_control": 0.0}
+    assert "By kind" not in CardText(card | {"corruption": [few]}).corruption, "too few to say which way they go"
     assert "29 predictions change, 27 from NC to another group and 2 to NC; 28 of the 29 carry a warning" in said
     assert "2 % of the scans as recorded" in said
     assert len(CardTables(card).noise_points()) == 6
