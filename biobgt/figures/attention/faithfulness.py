@@ -38,13 +38,15 @@ def attention_faithfulness(measured: "Measured", options: NoOptions) -> Drawing:
     removed, alike = removal_points(model.card), likeness_points(model.card)
     if removed.empty:
         raise _not_measured(model)
+    text = CardText(model.card)
+    beside = f" {text.beside_line}" if text.beside_line else ""
     return model_drawing(
         model,
-        f"{CardText(model.card).faithfulness} Curves are the mean distance of probabilities from those of the whole "
+        f"{text.faithfulness}{beside} Curves are the mean distance of probabilities from those of the whole "
         "scan, where some regions were removed, or where all others were: a faithful order is high where regions are "
         "removed, and low where they are kept. On the left, correlations of maps and shares of regions.",
         methods=(*model_methods(model), _METHODS),
-        line=CardText(model.card).faithfulness,
+        line=text.faithfulness,
         title=f"Is the attention of {model.name} faithful?",
         panels=[_likeness(alike), *(_curves(kind, removed[removed["kind"] == kind]) for kind in _TITLES)],
         numbers=lambda: _stacked(removed, alike),
