@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from biobgt.base.wording import counted, listed
+from biobgt.base.wording import counted, listed, percent
 from biobgt.cli.arguments import Where, print_settings, reads_cohort, takes_options, takes_settings, takes_workers
 from biobgt.cli.main import keeping, print_line, print_notice, progress_bar
 from biobgt.data.cohort import Cohort
@@ -60,7 +60,8 @@ def survive(
     if curve.joint_words:
         print_line(curve.joint_words)
     for key, share in sorted(curve.explained().items(), key=lambda pair: -pair[1])[:3]:
-        print_line(f"{CHOICES[key].title}: {share:.0%} of the variance of the estimate.".replace("%", " %"))
+        if share > 0:
+            print_line(f"{CHOICES[key].title}: {percent(share)} of the variance of the estimate.")
     for note in curve.notes:
         print_line(note)
     print_line(f"Specifications of {curve.whom} written to {out}")

@@ -151,8 +151,8 @@ def curve_of(plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line]) -> Speci
     chosen = {key: CHOICES[key] for key in ways.choices if len(set(table[key])) > 1}
     return SpecificationCurve(
         options=options,
-        words=finding_words(finding, options, cohort.atlas, of, up=up),
-        quantity=_quantity(finding, options),
+        words=cohort.kind.named(finding_words(finding, options, cohort.atlas, of, up=up)),
+        quantity=cohort.kind.named(_quantity(finding, options)),
         table=table,
         titles={key: one.title for key, one in chosen.items()},
         where={(key, one.shown(value)): one.where(value) for key, one in chosen.items() for value in ways.choices[key]},

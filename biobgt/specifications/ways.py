@@ -225,7 +225,7 @@ CHOICES: Registry[Choice] = Registry(
         values=_estimators,
         **_setting("estimator"),
         shown=lambda value: ESTIMATORS[value].title,
-        where=lambda value: f"connectivity is {ESTIMATORS[value].title.lower()}",
+        where=lambda value: f"connectivity is {ESTIMATORS[value].words.split(',')[0]}",
     ),
     Choice(
         "sign",

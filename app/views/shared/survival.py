@@ -121,7 +121,6 @@ def _show_curve(view: View, key: str, plan: SurvivalPlan, curve: SpecificationCu
     caption(curve.definition)
     show(view, drawn_curve, plan.options, key=f"{key}_curve")
     explained = curve.explained()
-    if explained:
-        most = max(explained, key=lambda one: explained[one])
-        said = f"{curve.titles[most]} moves it most: {percent(explained[most])} of the variance of the estimate."
-        caption(f"{said} {curve.joint_words}".strip())
+    most = max(explained, key=lambda one: explained[one], default="")
+    moved = f"{curve.titles[most]} moves it most: {percent(explained[most])} of the variance of the estimate."
+    caption(" ".join(filter(None, [moved if most and explained[most] > 0 else "", curve.joint_words])))
