@@ -1,5 +1,6 @@
 from . import (
     base,
+    bench,
     data,
     export,
     figures,
@@ -34,6 +35,7 @@ __all__ = [
     "ReadOptions",
     "Subject",
     "base",
+    "bench",
     "brain_graph",
     "data",
     "export",

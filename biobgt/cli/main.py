@@ -198,6 +198,7 @@ JOBS = {
     "centiles": "biobgt.cli.centiles:centiles",
     "study": "biobgt.cli.study:study",
     "survive": "biobgt.cli.survive:survive",
+    "bench": "biobgt.cli.bench:bench",
     "figure": "biobgt.cli.figures:figure",
     "train": "biobgt.cli.models:train",
     "evaluate": "biobgt.cli.models:evaluate",

@@ -251,11 +251,11 @@ def fade_series(
     """
     lost = _lost_share(vulnerability, severity, n_regions=series.shape[1])
     kept = np.sqrt(1 - lost)
-    noise = _phase_randomised(series, seed=seed)
+    noise = phase_randomised(series, seed=seed)
     return kept * series + (1 - kept) * series.mean(axis=0) + np.sqrt(lost) * noise
 
 
-def _phase_randomised(series: FloatArray, *, seed: int | np.random.Generator) -> FloatArray:
+def phase_randomised(series: FloatArray, *, seed: int | np.random.Generator) -> FloatArray:
     """Return noise with each region's own power spectrum and mean zero, independent between regions.
 
     The noise has the spectrum of the signal it replaces, so that the spectrum cannot give a patient away.

@@ -84,6 +84,7 @@ _FAMILIES = (
         "attention.own_groups",
         "attention.region",
         "attention.tested",
+        "bench",
         "centiles",
         "connectivity",
         "connectogram",

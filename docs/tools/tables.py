@@ -14,18 +14,23 @@ from biobgt.base.files import asset, read_csv
 from biobgt.base.options import Option, Options, to_text
 from biobgt.base.references import GLOSSARY, REFERENCES, cited
 from biobgt.base.wording import adjusted_for, capitalised, percent, signed
+from biobgt.bench.options import BenchOptions
+from biobgt.bench.power import wilson
 from biobgt.data.atlas import BUNDLED, LABELLINGS
 from biobgt.data.edits import RECORDING_RULES
 from biobgt.data.graph import ESTIMATED, ESTIMATORS, KINDS, ConnectomeSettings
+from biobgt.data.lesions import LESIONS
 from biobgt.data.simulate import DEMO_COHORTS
 from biobgt.export.graph_files import GRAPH_FORMATS
 from biobgt.groups.standing import CENTILES, published_references
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions, HubAnalysisOptions
+from biobgt.inference.effects import ALPHA
 from biobgt.model.attention import SIMPLER_THAN_BLOCKS, all_block_tests
 from biobgt.model.folder import load_card, model_folder, pretrained_names, readout_names
 from biobgt.model.group_results import TESTS
 from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
 from biobgt.readers import READERS
+from biobgt.results.studies import study_table
 from biobgt.study.design import DesignOptions
 from biobgt.study.findings import MEANING, TABLES
 from biobgt.study.options import RecordingOptions
@@ -45,6 +50,7 @@ OPTIONS: Mapping[str, type[Options]] = {
     "modules": ModuleOptions,
     "recordings": RecordingOptions,
     "designs": DesignOptions,
+    "bench": BenchOptions,
 }
 
 
@@ -159,6 +165,36 @@ def _simpler() -> str:
     rows += [(capitalised(one.title), simpler_words(one.simpler)) for one in modules]
     rows.append(("Attention between two networks", simpler_words(SIMPLER_THAN_BLOCKS)))
     return table(["difference in", "is tested again given"], rows)
+
+
+def _bench(lesion: str, cohort: str = "abide") -> str:
+    """Power of every measure by people of each half, with its interval and where the clearest finding is."""
+    whole = study_table("bench")
+    own = whole[(whole["cohort"] == cohort) & (whole["lesion"] == lesion) & (whole["size"] > 0)]
+    rows = []
+    for title, of in own.groupby("title", sort=False):
+        cells = [
+            f"{percent(row['power'])} ({100 * row['power_low']:.0f}–{100 * row['power_high']:.0f})"
+            for row in of.sort_values("people").to_dict("records")
+        ]
+        told = of[(of["power_low"] > ALPHA) & of["strongest"].notna()]
+        hits = (told["power"] * told["repetitions"]).sum()
+        place = percent((told["strongest"] * told["power"] * told["repetitions"]).sum() / hits) if hits else "–"
+        rows.append([str(title), *cells, *([place] if own["strongest"].notna().any() else [])])
+    told_where = ["clearest finding is in the lesion"] if own["strongest"].notna().any() else []
+    people = [f"{n} and {n}" for n in sorted(own["people"].unique())]
+    return table(["measure", *people, *told_where], rows)
+
+
+def _bench_null() -> str:
+    """False findings of every measure where nothing is planted, over all numbers of people."""
+    null = study_table("bench").query("size == 0")
+    rows = []
+    for title, of in null.groupby("title", sort=False):
+        n, hits = int(of["repetitions"].sum()), round((of["power"] * of["repetitions"]).sum())
+        low, high = wilson(hits, n)
+        rows.append([str(title), f"{hits} of {n}", f"{percent(hits / n, 1)} ({100 * low:.1f}–{100 * high:.1f})"])
+    return table(["measure", "false findings", "share (95 %)"], rows)
 
 
 def _study_network_columns() -> str:
@@ -461,6 +497,9 @@ MADE: Mapping[str, Callable[[], str]] = {
     "study network columns": _study_network_columns,
     "study simpler columns": _study_simpler_columns,
     "simpler": _simpler,
+    "bench null": _bench_null,
+    **{f"bench {lesion}": lambda lesion=lesion: _bench(lesion) for lesion in LESIONS},  # type: ignore[misc]
+    **{f"bench {lesion} demo": lambda lesion=lesion: _bench(lesion, "demo") for lesion in LESIONS},  # type: ignore[misc]
     "study tables": _study_tables,
     "models": _models,
     "paper settings": sources_table,

@@ -19,12 +19,12 @@ from biobgt.data.simulate import (
     SEVERITY,
     _draw_factor,
     _draw_severity,
-    _phase_randomised,
     demo_cohort,
     draw_series,
     fade_connectivity,
     fade_series,
     load_parameters,
+    phase_randomised,
     simulate_progression,
     vulnerability,
 )
@@ -269,7 +269,7 @@ def test_long_faded_series_have_the_faded_correlations(rng):
 @pytest.mark.parametrize("n_timepoints", [100, 101])
 def test_noise_has_each_regions_own_spectrum(n_timepoints, rng):
     series = np.cumsum(rng.standard_normal((n_timepoints, 3)), axis=0)
-    noise = _phase_randomised(series, seed=0)
+    noise = phase_randomised(series, seed=0)
     expected = np.abs(np.fft.rfft(series - series.mean(axis=0), axis=0))
     np.testing.assert_allclose(np.abs(np.fft.rfft(noise, axis=0)), expected, atol=1e-9)
     assert not np.allclose(noise, series - series.mean(axis=0))

@@ -32,7 +32,7 @@ from biobgt.study.group import group_level
 from biobgt.study.participants import measure_participants
 from docs.tools.commands import code_blocks, named_commands, shell_lines, whole_commands
 
-NOT_RUN = ("app", "study", "train", "evaluate", "benchmark", "card", "fetch")
+NOT_RUN = ("app", "bench", "study", "train", "evaluate", "benchmark", "card", "fetch")
 PROJECT = "study.biobgt"
 MODEL = "abide-cc200"
 
