@@ -81,7 +81,7 @@ def power_drawing(table: "pd.DataFrame", lesion: Lesion, whom: str, *, simulated
         panels=panels,
         columns=_IN_A_ROW,
         caption=(
-            f"{said}. The lesion is simulated, in {whom}; people with and without it were drawn and compared {n} times. "
+            f"{said}. The lesion is simulated, in {whom}; people with and without were drawn and compared {n} times. "
             "Bands are 95 % intervals (Wilson) of the share of comparisons in which a measure finds a difference at a "
             "family-wise level of 5 %, which the dotted line marks. Broken lines: of these findings, the share whose "
             "clearest region, edge or block is where the lesion is, where more is found than by chance; numbers of the "
