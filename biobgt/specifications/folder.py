@@ -4,9 +4,8 @@ Every way gives a line per recording in a table of the folder, as soon as it is 
 they are, so that the next run into the folder, for other choices too, measures what is not there.
 """
 
-import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -26,9 +25,10 @@ from biobgt.specifications.ways import (
 )
 from biobgt.study.folder import FINISHED, STOPPED, Progress, StudyFolder
 
-LINES, TABLE, VALUES, VERDICT = "measures.csv", "specifications.csv", "choices.csv", "verdict.json"
+LINES, TABLE, VALUES, VERDICT = "measures.jsonl", "specifications.csv", "choices.csv", "verdict.json"
 SURVIVAL = "survival"  # the level in the folder's progress
-_COLUMNS = ("subject", "mark", "way", "estimate", "low", "high", "p", "verdict", "overall", "why")
+_Write = Callable[[Mapping[str, Any]], None]
+_NUMBERS = ("estimate", "low", "high", "p")
 
 
 def survive(
@@ -102,40 +102,44 @@ def _check_folder(out: Path) -> None:
 def _read_lines(path: Path, plan: SurvivalPlan) -> Lines:
     """The lines of recordings whose numbers are still the same; one that was cut off by an end is left out."""
     found: Lines = {}
-    with suppress(FileNotFoundError), path.open(encoding="utf-8", newline="") as stream:
-        for row in csv.reader(stream):
-            if len(row) != len(_COLUMNS) or plan.marks.get(row[0]) != row[1]:
-                continue
-            with suppress(ValueError):
-                estimate, low, high, p, overall = (float(row[place]) for place in (3, 4, 5, 6, 8))
-                verdict = {"yes": True, "no": False}.get(row[7])
-                found[row[0], row[2]] = Estimate(estimate, low, high, p, verdict, row[9]), overall
+    with suppress(FileNotFoundError), path.open(encoding="utf-8") as stream:
+        for line in stream:
+            with suppress(ValueError, TypeError, KeyError):
+                row = json.loads(line)
+                if plan.marks.get(row["subject"]) == row["mark"]:
+                    estimate, low, high, p = (float(row[name]) for name in _NUMBERS)
+                    verdict = row["verdict"] if isinstance(row["verdict"], bool) else None
+                    one = Estimate(estimate, low, high, p, verdict, str(row["why"]))
+                    found[row["subject"], str(row["way"])] = one, float(row["overall"])
     return found
 
 
 @contextmanager
-def _appending(path: Path) -> Iterator[Callable[[Sequence[Any]], None]]:
+def _appending(path: Path) -> Iterator[_Write]:
     """Lines that are on the disk as soon as they are written; what was cut off before gets an end."""
     make_folder(path.parent)
-    with path.open("a", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
+    with path.open("a", encoding="utf-8") as stream:
         if stream.tell():
-            stream.write("\r\n")
-        else:
-            writer.writerow(_COLUMNS)
+            stream.write("\n")
 
-        def write(row: Sequence[Any]) -> None:
-            writer.writerow(row)
+        def write(row: Mapping[str, Any]) -> None:
+            stream.write(f"{json.dumps(row, ensure_ascii=False)}\n")
             stream.flush()
 
         yield write
 
 
-def _write_line(write: Callable[[Sequence[Any]], None], plan: SurvivalPlan, one: Subject, way: Way, line: Line) -> None:
+def _write_line(write: _Write, plan: SurvivalPlan, one: Subject, way: Way, line: Line) -> None:
     estimate, overall = line
-    verdict = "" if estimate.verdict is None else "yes" if estimate.verdict else "no"
-    numbers = (repr(value) for value in (estimate.estimate, estimate.low, estimate.high, estimate.p))
-    write([one.id, plan.marks[one.id], plan.name(way), *numbers, verdict, repr(overall), estimate.why])
+    write(
+        {
+            "subject": one.id,
+            "mark": plan.marks[one.id],
+            "way": plan.name(way),
+            **{name: getattr(estimate, name) for name in (*_NUMBERS, "verdict", "why")},
+            "overall": overall,
+        }
+    )
 
 
 def _write(curve: SpecificationCurve, out: Path) -> None:

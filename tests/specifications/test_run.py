@@ -1,6 +1,6 @@
 """Runs: every finding comes to an end, a folder is taken up where it was left, and planted answers are found."""
 
-import csv
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -143,8 +143,8 @@ def test_other_numbers_are_measured_anew(tmp_path) -> None:
     assert finished_survival(other, tmp_path) is None
     found = survive(other, tmp_path)
     assert not np.allclose(found.table["estimate"], finished_survival(one, tmp_path).table["estimate"])
-    with (tmp_path / LINES).open(newline="") as stream:
-        assert len({row[1] for row in csv.reader(stream) if row and row[0] == first.id}) == 2
+    rows = [json.loads(line) for line in (tmp_path / LINES).read_text().splitlines() if line]
+    assert len({row["mark"] for row in rows if row["subject"] == first.id}) == 2
 
 
 def test_processes_give_the_same(tmp_path) -> None:
