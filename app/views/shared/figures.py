@@ -23,7 +23,6 @@ from biobgt.figures.screen.pen import ScreenHeight, height_by_width
 from biobgt.model.pretrained import InstalledModel, installed_model
 from biobgt.results.measured import Measured
 from biobgt.study.finished import FinishedStudy
-from biobgt.training.card_text import CardText
 from session.cohorts import keep_list, listed_figures
 from session.view import GLASS, REGION, View, brain_kind, current_view, measured_model
 from views.shared.widgets import ask_in_row, caption, columns, heading, input_errors_shown, show_full
@@ -86,6 +85,8 @@ def show_faithfulness(view: View, model: InstalledModel, *, groups: str = "") ->
     """
     heading(escape_markdown(f"{attention_faithfulness.name} {groups}"), "attention", "faithfulness")
     if model.card.get("faithfulness") is None:
+        from biobgt.training.card_text import CardText  # brings scikit-learn
+
         st.markdown(escape_markdown(CardText(model.card).faithfulness))
         return
     with input_errors_shown():
