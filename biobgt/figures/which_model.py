@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from biobgt.base.beyond import GIVEN_FC, beyond_methods
 from biobgt.base.colours import BLUE, LINE_GREY, ORANGE, PURPLE, VERMILION, WINE
 from biobgt.base.errors import InputError
 from biobgt.base.options import Options, option
@@ -18,6 +19,7 @@ from biobgt.base.wording import TRAINED_ON, is_trained_on
 from biobgt.data.atlas import named_labelling
 from biobgt.data.cohort import kind_of_group
 from biobgt.figures.drawing import Drawing
+from biobgt.model.attention import SIMPLER_THAN_BLOCKS
 from biobgt.model.folder import pretrained_names, readout_names
 from biobgt.model.pretrained import InstalledModel, installed_model
 
@@ -121,7 +123,10 @@ def model_methods(model: InstalledModel) -> tuple[str, ...]:
 def compared_methods(model: InstalledModel, *, blocks: bool = True) -> tuple[str, ...]:
     """Methods of a figure of a model whose groups were compared, block by block or in one ratio."""
     named = named_labelling(next(iter(model.atlas.labels), ""))
-    return (*model_methods(model), f"Functional modules are {named}.", _BLOCKS if blocks else _CONTRAST)
+    tested = _BLOCKS if blocks else _CONTRAST
+    if blocks and f"q{GIVEN_FC}" in model.groups.tests:
+        tested = f"{tested} {beyond_methods(SIMPLER_THAN_BLOCKS)}"
+    return (*model_methods(model), f"Functional modules are {named}.", tested)
 
 
 def model_drawing(
