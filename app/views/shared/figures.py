@@ -83,7 +83,7 @@ def show_faithfulness(view: View, model: InstalledModel, *, groups: str = "") ->
     groups : str
         Those of a readout, for its heading.
     """
-    heading(escape_markdown(f"{attention_faithfulness.name} {groups}"), "attention", "faithfulness")
+    heading(escape_markdown(f"{attention_faithfulness.name} {groups}"), "faithfulness")
     if model.card.get("faithfulness") is None:
         from biobgt.training.card_text import CardText  # brings scikit-learn
 
