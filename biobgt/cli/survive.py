@@ -41,7 +41,7 @@ def survive(
     biobgt survive study/ survival --finding agreement --subject sub-01 --beside fc_strength --off seed
     """
     plan = plan_survival(cohort, settings, options, subject=subject)
-    _say_plan(plan_choices={key: len(values) for key, values in plan.offered.items()}, off=options.off)
+    _say_plan({key: len({CHOICES[key].get(way) for way in plan.ways.every}) for key in plan.offered})
     n, drawn = len(plan.ways.every), ""
     if n < plan.ways.n_possible:
         drawn = f" of {plan.ways.n_possible:,}, drawn with seed {options.seed}"
@@ -60,18 +60,18 @@ def survive(
     if curve.joint_words:
         print_line(curve.joint_words)
     for key, share in sorted(curve.explained().items(), key=lambda pair: -pair[1])[:3]:
-        if share > 0:
+        if share >= 0.01:
             print_line(f"{CHOICES[key].title}: {percent(share)} of the variance of the estimate.")
     for note in curve.notes:
         print_line(note)
     print_line(f"Specifications of {curve.whom} written to {out}")
 
 
-def _say_plan(plan_choices: dict[str, int], off: tuple[str, ...]) -> None:
+def _say_plan(n_values: dict[str, int]) -> None:
     """Name the choices that are varied, and those that could be."""
-    varied = [f"{CHOICES[key].title.lower()} ({n}, {key})" for key, n in plan_choices.items() if key not in off]
+    varied = [f"{CHOICES[key].title.lower()} ({n}, {key})" for key, n in n_values.items() if n > 1]
     print_notice(f"Varied: {listed(varied) or 'nothing'}.")
-    if stay := [CHOICES[key].title.lower() for key in plan_choices if key in off]:
+    if stay := [CHOICES[key].title.lower() for key, n in n_values.items() if n == 1]:
         print_notice(f"Not varied: {listed(stay)}.")
 
 

@@ -1,15 +1,18 @@
 """Would it survive? A finding in all the ways in which it was measured: estimates in order, and the choices below."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biobgt.base.colours import BLUE, LINE_GREY, ORANGE, VERMILION
-from biobgt.base.wording import capitalised, percent
+from biobgt.base.errors import InputError
+from biobgt.base.options import option
+from biobgt.base.wording import adjusted_for, capitalised, percent
 from biobgt.figures.connectivity import estimated_with
 from biobgt.figures.drawing import Axis, Band, Drawing, Mark, Panel, Points, Rule
 from biobgt.figures.register import figure
-from biobgt.specifications.options import SurvivalOptions
+from biobgt.specifications.options import FindingKey, SurvivalOptions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,11 +29,39 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-@figure("specification_curve", "Would it survive?", takes=SurvivalOptions, least_mm=114)
+@dataclass(frozen=True)
+class _CohortSurvivalOptions(SurvivalOptions):
+    """A finding of groups, or of all people."""
+
+    finding: FindingKey = option("segregation", title="Finding", help="A finding of groups, a score, or all people.")
+
+
+@figure(
+    "specification_curve",
+    "Would it survive, in people?",
+    takes=_CohortSurvivalOptions,
+    of_subject=False,
+    least_mm=114,
+)
 def specification_curve(measured: "Measured", options: SurvivalOptions) -> Drawing:
-    """A finding in all reasonable ways: its estimates in order with intervals, and below the choices of each."""
+    """A finding of people in all reasonable ways: its estimates in order with intervals, and the choices of each."""
+    return _measured_curve(measured, options, of_subject=False)
+
+
+@figure("subject_specification_curve", "Would it survive, in a subject?", takes=SurvivalOptions, least_mm=114)
+def subject_specification_curve(measured: "Measured", options: SurvivalOptions) -> Drawing:
+    """A finding of one subject in all reasonable ways: its estimates in order with intervals, and the choices."""
+    return _measured_curve(measured, options, of_subject=True)
+
+
+def _measured_curve(measured: "Measured", options: SurvivalOptions, *, of_subject: bool) -> Drawing:
+    from biobgt.specifications.findings import FINDINGS
     from biobgt.specifications.run import specification_curve as measure
 
+    if (FINDINGS[options.finding].whom == "subject") != of_subject:
+        other = subject_specification_curve if not of_subject else specification_curve
+        whose = "people" if of_subject else "one subject"
+        raise InputError(f"The finding '{options.finding}' is one of {whose}. Take the figure '{other.key}'.")
     return curve_drawing(measured, measure(measured, options))
 
 
@@ -167,13 +198,16 @@ def _methods(curve: "SpecificationCurve") -> tuple[str, ...]:
     values = {key: [value for one, value in curve.where if one == key] for key in curve.titles}
     choices = "; ".join(f"{title.lower()}: {', '.join(values[key])}" for key, title in curve.titles.items())
     said = [
-        f"The finding was measured in {len(curve.table):,} ways (specifications), all combinations of reasonable "
-        f"choices or a random part of them [@simonsohn2020; @steegen2016]: {choices}.",
+        f"The finding was: {curve.words}. It was measured in {len(curve.table):,} ways (specifications), "
+        f"{'all' if len(curve.table) == curve.n_possible else f'a random part of {curve.n_possible:,}'} combinations "
+        f"of these choices [@simonsohn2020; @steegen2016]: {choices}.",
+        f"At the settings given, connectivity and graphs were these: {curve.graph}.",
         curve.definition,
         "The share of the variance of the estimates that a choice explains is that of its main effect beyond those of "
         "all other choices (η²).",
     ]
     if curve.joint is not None:
+        said.append(f"Every way was {adjusted_for(curve.covariates)}, and for what else the choices say.")
         said.append(
             "Each way was tested by permuting the residuals of the covariates after Freedman and Lane [@winkler2014], "
             "with the same permutations of people in all ways; the median estimate of the whole curve and the share of "

@@ -1,7 +1,7 @@
 """What all ways together say: in how many a finding holds, where it turns, and which choice moves it most."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,10 @@ class SpecificationCurve:
         Of whom it is: "subject s1", "40 NC and 41 ASD".
     simulated : bool
     notes : tuple of str
+    graph : str
+        How graphs are made at the settings given, in words.
+    covariates : tuple of str
+        What every way is adjusted for.
     """
 
     options: SurvivalOptions
@@ -55,7 +59,8 @@ class SpecificationCurve:
     whom: str
     simulated: bool = False
     notes: tuple[str, ...] = ()
-    graph: str = field(default="")
+    graph: str = ""
+    covariates: tuple[str, ...] = ()
 
     @property
     def known(self) -> pd.DataFrame:

@@ -98,6 +98,14 @@ class TestedPeople:
     two_groups: bool
     notes: tuple[str, ...]
 
+    def adjusted_for(self, ways: Sequence[Way]) -> tuple[str, ...]:
+        """The covariates that all ways have."""
+        motion = {LINEAR: _FD, LOGARITHM: _LOG_FD}
+        codings = {motion.get(way.motion, "") for way in ways}
+        alike = codings if len(codings) == 1 else set()
+        others = [str(name) for name in self.covariates if name not in (_FD, _LOG_FD)]
+        return (*filter(None, alike), *others, *((_OVERALL,) if all(way.overall for way in ways) else ()))
+
     def columns(self, way: Way, overall: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
         """Who a way tests, and its covariates with a column of ones.
 

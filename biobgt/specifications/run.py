@@ -123,6 +123,7 @@ def curve_of(plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line]) -> Speci
     situation, options, ways = plan.situation, plan.options, plan.ways
     cohort, finding, joint = situation.cohort, plan.finding, None
     notes: tuple[str, ...] = ()
+    covariates: tuple[str, ...] = ()
     if finding.whom == "subject":
         name = cohort.ids[0]
         found = [lines[name, plan.name(way)][0] for way in ways.every]
@@ -140,6 +141,7 @@ def curve_of(plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line]) -> Speci
                 people, ways.every, values, overall, permutations=options.permutations, seed=options.seed
             )
             whom, notes = people_words(options, people), people.notes
+            covariates = people.adjusted_for(ways.every)
     rows = [
         {**shown, **{name: getattr(one, name) for name in ("estimate", "low", "high", "p", "verdict", "why")}}
         for shown, one in zip(ways.table(), found, strict=True)
@@ -162,6 +164,7 @@ def curve_of(plan: SurvivalPlan, lines: Mapping[tuple[str, str], Line]) -> Speci
         simulated=cohort.simulated,
         notes=tuple(notes),
         graph=situation.settings.describe(cohort.kind),
+        covariates=covariates,
     )
 
 

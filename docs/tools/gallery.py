@@ -45,6 +45,7 @@ WIDE = (
     "model_results",
     "benchmark_results",
     "specification_curve",
+    "subject_specification_curve",
 )
 
 

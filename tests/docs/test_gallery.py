@@ -26,6 +26,7 @@ SMALL = gallery.Shown(
         "modularity_against_chance": {"null_graphs": 2},
         "small_worldness": {"null_graphs": 1},
         "specification_curve": {"most": 8},
+        "subject_specification_curve": {"most": 8},
         "group_module_brain": {"runs": 2},
         "group_module_flow": {"runs": 2},
     },

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from drawn_figures import drawn_by_both
 
+from biobgt.base.errors import InputError
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.figures.drawing import Band, Points
-from biobgt.figures.specifications import specification_curve
+from biobgt.figures.specifications import specification_curve, subject_specification_curve
 from biobgt.results.measured import Measured
 from tests.planted_cohort import planted_cohort
 
@@ -69,11 +70,24 @@ def test_both_pens_draw_it(drawn) -> None:
 def test_it_says_what_holding_means_and_cites(drawn) -> None:
     assert "p below 0.05" in drawn.caption
     assert "rearrangements of people" in drawn.caption
-    assert any("@simonsohn2020" in sentence for sentence in drawn.methods)
+    methods = " ".join(drawn.methods)
+    assert "@simonsohn2020" in methods
+    assert "The finding was: System segregation is" in methods
+    assert "Every way was adjusted for no covariate" in methods
+    assert "the strongest 20.0 % of pairs" in methods
+
+
+@pytest.mark.parametrize(
+    ("figure", "finding"), [(specification_curve, "hub"), (subject_specification_curve, "segregation")]
+)
+def test_a_finding_of_people_is_in_no_figure_of_a_subject(measured, figure, finding) -> None:
+    with pytest.raises(InputError, match="specification_curve"):
+        figure(measured, figure.takes(finding=finding))
 
 
 def test_a_verdict_has_no_interval(measured) -> None:
-    drawn = specification_curve(measured, specification_curve.takes(finding="hub", region="R6", most=12))
+    options = subject_specification_curve.takes(finding="hub", region="R6", most=12)
+    drawn = subject_specification_curve(measured, options)
     assert {mark.name for mark in points(drawn.panels[0])} <= {"holds", "other verdict", "settings given"}
     assert all(mark.low is None for mark in points(drawn.panels[0]))
     drawn_by_both(drawn)

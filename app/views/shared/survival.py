@@ -7,7 +7,7 @@ import streamlit as st
 
 from biobgt.base.options import Plain
 from biobgt.base.wording import counted, percent
-from biobgt.figures.specifications import specification_curve as drawn_curve
+from biobgt.figures import specifications as figures
 from biobgt.specifications.background import BackgroundSurvival
 from biobgt.specifications.curve import SpecificationCurve
 from biobgt.specifications.folder import finished_survival
@@ -119,7 +119,11 @@ def _show_curve(view: View, key: str, plan: SurvivalPlan, curve: SpecificationCu
     """The verdict, the figure, and which choice moves the result most."""
     st.markdown(f"**{escape_markdown(curve.sentence)}**")
     caption(curve.definition)
-    show(view, drawn_curve, plan.options, key=f"{key}_curve")
+    if plan.finding.whom == "subject":
+        show(view, figures.subject_specification_curve, plan.options, key=f"{key}_curve")
+    else:
+        of_people = figures.specification_curve.takes(**plan.options.as_dict())
+        show(view, figures.specification_curve, of_people, key=f"{key}_curve")
     explained = curve.explained()
     most = max(explained, key=lambda one: explained[one], default="")
     moved = f"{curve.titles[most]} moves it most: {percent(explained[most])} of the variance of the estimate."
