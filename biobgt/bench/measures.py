@@ -4,7 +4,7 @@ A measure finds a lesion where a family-wise p over its features is at most 5 %:
 components of edges (NBS). Numbers of the whole brain are one feature each, and cannot say where.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,15 +75,27 @@ BENCH_MEASURES: Registry[BenchMeasure] = Registry(
 )
 
 
-def measures_of(options: BenchOptions, labelled: bool) -> tuple[BenchMeasure, ...]:
-    """The measures that are asked for; blocks and segregation need labels of the atlas, attention a model."""
-    left_out = {SYSTEM, FC_BLOCKS} if not labelled else set()
+def measures_of(options: BenchOptions, *, labelled: bool, functional: bool) -> tuple[BenchMeasure, ...]:
+    """The measures that are asked for.
+
+    Parameters
+    ----------
+    options : BenchOptions
+    labelled : bool
+        Whether the atlas has functional networks, which blocks and segregation need.
+    functional : bool
+        Whether connectivity is one of correlations, which segregation and models need.
+    """
+    left_out = {FC_BLOCKS} if not labelled else set()
+    left_out |= set() if labelled and functional else {SYSTEM}
     left_out |= set() if options.edges else {EDGES}
     left_out |= set() if options.model and labelled else {ATTENTION}
     return tuple(one for one in BENCH_MEASURES.values() if one.takes not in left_out)
 
 
-def values_of(measured: Measured, options: BenchOptions, labelling: str) -> dict[str, FloatArray]:
+def values_of(
+    measured: Measured, options: BenchOptions, labelling: str, *, cut_off: Sequence[int] = ()
+) -> dict[str, FloatArray]:
     """What is measured of one recording, by key, each of shape (n_features,); edges are taken when they are tested.
 
     Parameters
@@ -93,6 +105,8 @@ def values_of(measured: Measured, options: BenchOptions, labelling: str) -> dict
     options : BenchOptions
     labelling : str
         Functional networks; empty where the atlas has none.
+    cut_off : sequence of int
+        Regions that may have no connection because of the lesion: that is then measured, and no missing signal.
     """
     from biobgt.hubs.table import measure_curves
 
@@ -102,6 +116,9 @@ def values_of(measured: Measured, options: BenchOptions, labelling: str) -> dict
     ).at(options.gamma)
     found = {key: np.asarray(curves[key], np.float64) for key in (NE, NEFF, FC_STRENGTH)}
     found[STRENGTH], found[DEGREE] = strength_and_degree(graph)
+    silent = [region for region in measured.subject.silent_regions if region not in cut_off]
+    for key in (NE, NEFF, FC_STRENGTH, STRENGTH, DEGREE):
+        found[key][silent] = np.nan
     found[Q] = np.array([measured.modules(options.part(ModuleOptions)).measures[Q]])
     if not labelling:
         return found
@@ -115,9 +132,6 @@ def values_of(measured: Measured, options: BenchOptions, labelling: str) -> dict
     if options.model:
         attention = measured.attention_map(installed_model(options.model)).astype(np.float64)
         found[ATTENTION] = module_blocks([attention], labels).values[0].ravel()
-    silent = list(measured.subject.silent_regions)
-    for key in (NE, NEFF, FC_STRENGTH, STRENGTH, DEGREE):
-        found[key][silent] = np.nan
     return found
 
 

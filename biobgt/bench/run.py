@@ -27,6 +27,7 @@ from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.lesions import (
     HUB,
     NETWORK,
+    PLANTED,
     SEGREGATION,
     Lesion,
     hub_lesion,
@@ -65,7 +66,8 @@ class BenchPlan:
     @property
     def measures(self) -> tuple[BenchMeasure, ...]:
         """The measures that look."""
-        return measures_of(self.options, bool(self.labelling))
+        functional = self.cohort.kind.functional
+        return measures_of(self.options, labelled=bool(self.labelling), functional=functional)
 
     @property
     def sizes(self) -> tuple[float, ...]:
@@ -180,7 +182,13 @@ def measure_people(
     """
     left = [one for one in plan.recordings if one not in known]
     jobs = _People(plan, left)
-    measure = partial(_measured, settings=plan.settings, options=plan.options, labelling=plan.labelling)
+    measure = partial(
+        _measured,
+        regions=plan.lesion.regions,
+        settings=plan.settings,
+        options=plan.options,
+        labelling=plan.labelling,
+    )
 
     def came(number: int, line: Line) -> None:
         known[left[number]] = line
@@ -202,9 +210,12 @@ class _People(Sequence[Cohort]):
         return replace(self.plan.cohort, subjects=(self.plan.subject(*self.left[number]),), refused=(), notes=())
 
 
-def _measured(alone: Cohort, *, settings: ConnectomeSettings, options: BenchOptions, labelling: str) -> Line:
+def _measured(
+    alone: Cohort, *, regions: tuple[int, ...], settings: ConnectomeSettings, options: BenchOptions, labelling: str
+) -> Line:
     own = Measured(alone, subject=alone.ids[0], settings=settings)
-    return {key: values.tolist() for key, values in values_of(own, options, labelling).items()}
+    cut_off = regions if PLANTED in alone.subjects[0].phenotypes else ()
+    return {key: values.tolist() for key, values in values_of(own, options, labelling, cut_off=cut_off).items()}
 
 
 # Comparing people.

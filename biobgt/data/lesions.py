@@ -21,6 +21,7 @@ from biobgt.data.simulate import fade_connectivity, fade_series, phase_randomise
 
 LesionKind = Literal["network", "hub", "segregation"]
 NETWORK, HUB, SEGREGATION = get_args(LesionKind)
+PLANTED = "planted lesion"  # the phenotype that holds its size
 LESIONS: dict[str, str] = {
     NETWORK: "A network loses connections",
     HUB: "A hub is cut off",
@@ -127,7 +128,7 @@ def lesioned(
         subject,
         series=series,
         connectivity=connectivity,
-        phenotypes={**subject.phenotypes, "planted lesion": round(own, 3)},
+        phenotypes={**subject.phenotypes, PLANTED: round(own, 3)},
         simulated=True,
     )
 

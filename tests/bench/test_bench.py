@@ -12,10 +12,10 @@ from biobgt.bench.measures import BENCH_MEASURES, look, place_of
 from biobgt.bench.options import BenchOptions
 from biobgt.bench.power import power_table
 from biobgt.bench.run import BenchPlan, Repetition, plan_bench
-from biobgt.data.cohort import Cohort
+from biobgt.data.cohort import Cohort, Subject
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.data.lesions import Lesion
-from tests.planted_cohort import planted_cohort
+from tests.planted_cohort import ATLAS, planted_cohort
 
 FEW = {"people": (6,), "repetitions": 3, "permutations": 99, "edges": False}
 
@@ -61,12 +61,12 @@ def test_a_run_that_ended_goes_on_and_comes_to_the_same(controls, tmp_path, monk
     whole = run_bench(plan(controls, **asked), tmp_path / "whole")
     measure, done = run.values_of, 0
 
-    def ends(*how):
+    def ends(*how, **more):
         nonlocal done
         done += 1
         if done == 20:
             raise KeyboardInterrupt
-        return measure(*how)
+        return measure(*how, **more)
 
     monkeypatch.setattr(run, "values_of", ends)
     with pytest.raises(KeyboardInterrupt):
@@ -148,3 +148,19 @@ def test_power_counts_findings_and_where_they_are():
 def test_what_cannot_be_asked_is_refused(controls, chosen, said):
     with pytest.raises(InputError, match=said):
         plan(controls, **chosen)
+
+
+def test_structural_connectomes_are_lesioned_and_compared_as_weights(tmp_path, rng):
+    subjects = []
+    for number in range(12):
+        weights = rng.uniform(500, 1500, (16, 16))
+        weights = np.triu(weights * (rng.random((16, 16)) < 0.6), 1)
+        subjects.append(Subject(f"s{number}", connectivity=weights + weights.T))
+    cohort = Cohort("tracts", tuple(subjects), ATLAS)
+    assert not cohort.kind.functional
+    asked = BenchOptions(**{**FEW, "edges": True, "lesion": "hub", "size": (1.0,), "place": "R3"})
+    table = run_bench(plan_bench(cohort, ConnectomeSettings.usual(cohort.kind), asked), tmp_path / "out")
+    own = table.set_index("measure")
+    assert "system segregation" not in own.index
+    assert own.loc["fc_strength", "strongest"] == 1
+    assert own.loc["node_efficiency", "power"] == 1
