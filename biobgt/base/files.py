@@ -39,6 +39,13 @@ def asset(*parts: str) -> Path:
 # Where results go: folders that can be made, files that appear whole or not at all, and those that are one user's.
 
 
+def data_folder() -> Path:
+    """What is the user's alone: in the user's data folder, as each system has it."""
+    from platformdirs import user_data_path
+
+    return user_data_path("biobgt", appauthor=False)
+
+
 TIMELESS = (1980, 1, 1, 0, 0, 0)  # of entries of a zip, so that none carries the time of its writing
 UNFINISHED_SUFFIX = ".part"
 _JUST_BEGUN_S = 60.0

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Job = Callable[..., None]
 OutOption = Annotated[Path, typer.Option(help="Folder for the results; created if missing.")]
 DeviceOption = Annotated[str, typer.Option(help=f"{DEVICES}.", callback=known_device)]
-ModelOption = Annotated[str, typer.Option(help="Name of a shipped model, or the folder of your own.")]
+ModelOption = Annotated[str, typer.Option(help="Name of an installed model, or the folder of any other.")]
 AtlasOption = Annotated[
     str | None,
     typer.Option(help="Name of a bundled atlas, an atlas table, or 'unknown'. Default: recognised from the files."),

@@ -213,6 +213,21 @@ app = _commands(JOBS, help="BioBGT Explorer: hubs, functional modules and transf
 fetch = _commands({"abide": "biobgt.cli.subjects:abide"}, help="Fetch a public cohort.")
 app.add_typer(fetch, name="fetch")
 
+models = _commands(
+    {"add": "biobgt.cli.own_models:add", "remove": "biobgt.cli.own_models:remove"},
+    help="List the models that are installed; add your own, or remove it.",
+)
+app.add_typer(models, name="models")
+
+
+@models.callback(invoke_without_command=True, no_args_is_help=False)
+def _list_models(context: typer.Context) -> None:
+    """List the models that are installed; add your own, or remove it."""
+    if context.invoked_subcommand is None:
+        from biobgt.cli.own_models import list_models
+
+        list_models()
+
 
 @fetch.callback()
 def _fetch_jobs() -> None:

@@ -1,13 +1,14 @@
 """The folder of a trained model: its card and its weights, read with care.
 
-A folder in ``pretrained/`` is all that a model needs to be found: by the pages, the command line, the figures and the
-choices that these offer. ``model.safetensors`` holds the weights, ``card.json`` everything a reader must know (checked
-against a schema). Nothing is unpickled, and nothing runs before the card, the weights' hash and the shapes have been
-checked: no size in a card is believed before the files bear it out. Torch is imported when a model is loaded, not
-before.
+A folder in ``pretrained/``, or among the user's own models (:mod:`biobgt.model.own`), is all that a model needs to be
+found: by the pages, the command line, the figures and the choices that these offer. ``model.safetensors`` holds the
+weights, ``card.json`` everything a reader must know (checked against a schema). Nothing is unpickled, and nothing runs
+before the card, the weights' hash and the shapes have been checked: no size in a card is believed before the files bear
+it out. Torch is imported when a model is loaded, not before.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.errors import InputError
-from biobgt.base.files import asset, sha256
+from biobgt.base.files import asset, data_folder, sha256
 from biobgt.base.limits import current_limits
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from biobgt.model.presets import Preset
 
 WEIGHTS, CARD = "model.safetensors", "card.json"
+PLAIN_NAME = re.compile(
+    r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,58}[A-Za-z0-9])?"
+)  # of one's own model: nothing that a path means
 FINGERPRINTS = "trained_on"  # among the weights: what training subjects are recognised by
 
 
@@ -39,26 +43,51 @@ def shipped_folders() -> dict[str, Path]:
     return {path.parent.name: path.parent for path in sorted(pretrained_folder().glob(f"*/{CARD}"))}
 
 
+def own_models_folder() -> Path:
+    """The user's private folder of their own models; it may not be there yet."""
+    return data_folder() / "models"
+
+
+def own_folders() -> dict[str, Path]:
+    """The folders of the user's own models, by their names; links are not followed, and no shipped name is taken."""
+    root, taken = own_models_folder(), {name.lower() for name in shipped_folders()}
+    try:
+        found = [] if root.is_symlink() else [path.parent for path in sorted(root.glob(f"*/{CARD}"))]
+    except OSError:  # a user whose data folder cannot be looked into has none
+        return {}
+    plain = [one for one in found if PLAIN_NAME.fullmatch(one.name) and not one.is_symlink()]
+    return {one.name: one for one in plain if one.name.lower() not in taken}
+
+
+def installed_folders() -> dict[str, Path]:
+    """The folders of all models that are installed here, by their names: those shipped, then the user's own."""
+    return shipped_folders() | own_folders()
+
+
 def pretrained_names() -> tuple[str, ...]:
-    """Names of the shipped models."""
-    return tuple(shipped_folders())
+    """Names of the models that are installed here: those shipped, then the user's own."""
+    return tuple(installed_folders())
 
 
 def readout_names() -> tuple[str, ...]:
-    """Names of the readouts of shipped networks that several cohorts share, such as ``five-groups-aal90/abide``."""
-    folder = pretrained_folder()
-    return tuple(sorted(path.parent.relative_to(folder).as_posix() for path in folder.glob(f"*/*/{CARD}")))
+    """Names of the readouts of installed networks that several cohorts share, such as ``five-groups-aal90/abide``."""
+    return tuple(
+        f"{name}/{path.parent.name}"
+        for name, folder in sorted(installed_folders().items())
+        for path in sorted(folder.glob(f"*/{CARD}"))
+    )
 
 
 def model_folder(name: str | Path) -> Path:
-    """The folder of a shipped model by its name, or of one's own by its path."""
-    own = Path(name)
-    if str(name) in (*pretrained_names(), *readout_names()):
-        return pretrained_folder() / str(name)
-    if (own / CARD).is_file():
-        return own
-    shipped = ", ".join(pretrained_names()) or "none"
-    raise InputError(f"There is no model '{name}'. Shipped models: {shipped}; or name a folder that holds a {CARD}.")
+    """The folder of an installed model by its name, or of any other by its path."""
+    other, installed = Path(name), installed_folders()
+    if str(name) in (*installed, *readout_names()):
+        network, _, readout = str(name).partition("/")
+        return installed[network] / readout
+    if (other / CARD).is_file():
+        return other
+    known = ", ".join(installed) or "none"
+    raise InputError(f"There is no model '{name}'. Installed models: {known}; or name a folder that holds a {CARD}.")
 
 
 def weights_file(folder: Path, *, shared: bool) -> Path:
@@ -138,7 +167,7 @@ def load_region_weights(name: str | Path) -> NDArray[np.float32] | None:
 
 
 def load_pretrained(name: str | Path, device: str = "auto") -> "Ensemble":
-    """Load a shipped model by its name, or one's own by its folder, onto the GPU when there is one.
+    """Load an installed model by its name, or any other by its folder, onto the GPU when there is one.
 
     Weights trained on a GPU load on a machine without.
     """

@@ -19,7 +19,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.wording import listed
 from biobgt.data.atlas import Atlas, load_atlas
 from biobgt.data.cohort import ATLAS_BY_COUNT, Cohort, kind_of_group
-from biobgt.model.folder import CARD, load_card, load_pretrained, load_region_weights, model_folder, shipped_folders
+from biobgt.model.folder import CARD, installed_folders, load_card, load_pretrained, load_region_weights, model_folder
 from biobgt.model.group_results import GroupResults, GroupSpread, load_groups, load_spread
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class InstalledModel:
     Attributes
     ----------
     name : str
-        Of a shipped model, or the folder of one's own.
+        Of an installed model, or the folder of any other.
     card : mapping
     device : str
         Where it runs.
@@ -222,19 +222,19 @@ def unsure_atlas(cohort: Cohort) -> str:
 
 
 def installed_model(name: str) -> InstalledModel:
-    """A model by its name, or one's own by its folder."""
+    """An installed model by its name, or any other by its folder."""
     folder = model_folder(name)
     return _model(name, folder, _edition(folder))
 
 
 def installed_models() -> dict[str, InstalledModel]:
-    """Every shipped model that can be used, by its name."""
-    return {name: one for name, one in _shipped().items() if isinstance(one, InstalledModel)}
+    """Every installed model that can be used, by its name."""
+    return {name: one for name, one in _installed().items() if isinstance(one, InstalledModel)}
 
 
 def unusable_models() -> dict[str, str]:
     """Folders of models that cannot be used, and why."""
-    return {name: one for name, one in _shipped().items() if isinstance(one, str)}
+    return {name: one for name, one in _installed().items() if isinstance(one, str)}
 
 
 def fitting_model(cohort: Cohort, models: Mapping[str, InstalledModel]) -> str:
@@ -256,10 +256,10 @@ def fitting_model(cohort: Cohort, models: Mapping[str, InstalledModel]) -> str:
     return max(fits, key=lambda name: fits[name], default="")
 
 
-def _shipped() -> dict[str, InstalledModel | str]:
-    """Every shipped model by its name, or why it cannot be used."""
+def _installed() -> dict[str, InstalledModel | str]:
+    """Every installed model by its name, or why it cannot be used."""
     found: dict[str, InstalledModel | str] = {}
-    for name, folder in shipped_folders().items():
+    for name, folder in installed_folders().items():
         try:
             model = _model(name, folder, _edition(folder))
             load_atlas(model.card["atlas"])

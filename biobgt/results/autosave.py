@@ -18,10 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_path
-
 from biobgt.base.errors import InputError
-from biobgt.base.files import UNFINISHED_SUFFIX, open_regular, private_file
+from biobgt.base.files import UNFINISHED_SUFFIX, data_folder, open_regular, private_file
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.readers.project import PROJECT_SUFFIX, Project, ViewValue, open_project, save_project, settings_from
@@ -54,11 +52,6 @@ class Copy:
     def written(self) -> str:
         """Day and time at which it was last written: "18 November 2026, 09:14"."""
         return time.strftime("%d %B %Y, %H:%M", time.localtime(time.time() - self.age_s)).removeprefix("0")
-
-
-def data_folder() -> Path:
-    """What is the user's alone: in the user's data folder, as each system has it."""
-    return user_data_path("biobgt", appauthor=False)
 
 
 class Copies:

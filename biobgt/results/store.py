@@ -20,11 +20,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 import biobgt
 from biobgt.base.errors import InputError
-from biobgt.base.files import is_own, open_regular, private_file
+from biobgt.base.files import data_folder, is_own, open_regular, private_file
 from biobgt.base.kept import Key, warn_not_kept
 from biobgt.hubs.measures import HUB_MEASURES
 from biobgt.modules.measures import MODULE_MEASURES
-from biobgt.results.autosave import data_folder
 
 # Results as arrays and words, and back: what is read again equals what was written.
 #

@@ -6,7 +6,7 @@ The process is ``biobgt survive`` as anybody types it; see :mod:`biobgt.study.ba
 import hashlib
 from pathlib import Path
 
-from biobgt.results.autosave import data_folder
+from biobgt.base.files import data_folder
 from biobgt.specifications.folder import VERDICT
 from biobgt.specifications.plan import SurvivalPlan
 from biobgt.study.background import BackgroundRun, graph_words

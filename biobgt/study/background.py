@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from biobgt.base.files import write_atomically
+from biobgt.base.files import data_folder, write_atomically
 from biobgt.base.options import Options
 from biobgt.data.cohort import Cohort
 from biobgt.data.graph import ConnectomeSettings
 from biobgt.readers.project import PROJECT_SUFFIX, save_project
-from biobgt.results.autosave import data_folder
 from biobgt.study.folder import PROGRESS, REPORT
 
 State = Literal["none", "running", "stopped", "failed", "finished"]

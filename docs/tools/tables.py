@@ -26,7 +26,7 @@ from biobgt.groups.standing import CENTILES, published_references
 from biobgt.hubs.measures import HUB_MEASURES, EntanglementOptions, HubAnalysisOptions
 from biobgt.inference.effects import ALPHA
 from biobgt.model.attention import SIMPLER_THAN_BLOCKS, all_block_tests
-from biobgt.model.folder import load_card, model_folder, pretrained_names, readout_names
+from biobgt.model.folder import load_card, model_folder, readout_names, shipped_folders
 from biobgt.model.group_results import TESTS
 from biobgt.modules.measures import MODULE_MEASURES, REGION_MEASURES, ModuleOptions, measure_columns
 from biobgt.readers import READERS
@@ -259,16 +259,22 @@ def _label_columns() -> str:
 
 def _models() -> str:
     rows = []
-    for name in pretrained_names():
+    for name in shipped_folders():
         card = load_card(name)
         rows.append((f"`{name}`", card["atlas"], "yes" if card["simulated"] else "no", card["headline"]))
     return table(("model", "atlas", "simulated", "what its card says first"), rows)
 
 
+def _shipped_models() -> tuple[str, ...]:
+    """Names of shipped models and of their readouts: a user's own have no place in the documentation."""
+    shipped = shipped_folders()
+    return (*shipped, *(name for name in readout_names() if name.partition("/")[0] in shipped))
+
+
 def _results() -> str:
     """How well shipped models and readouts tell groups apart, beside the best linear model on the same folds."""
     rows = []
-    for name in (*pretrained_names(), *readout_names()):
+    for name in _shipped_models():
         card = load_card(name)
         if "results" not in card:
             continue  # a network whose readouts stand below
@@ -283,7 +289,7 @@ def _results() -> str:
 def _worse_recordings() -> str:
     """What worse recordings do to predictions of the shipped models, as their cards say: white noise and the others."""
     said = []
-    for name in (*pretrained_names(), *readout_names()):
+    for name in _shipped_models():
         card = load_card(name)
         if not card.get("corruption"):
             continue  # a network, or a card from before it was measured
@@ -297,7 +303,7 @@ def _worse_recordings() -> str:
 def _attention_tests() -> str:
     """How many blocks of attention differ between groups of the shipped models, and what connectivity says of them."""
     rows = []
-    for name in (*pretrained_names(), *readout_names()):
+    for name in _shipped_models():
         for one in all_block_tests(read_csv(model_folder(name) / TESTS), load_card(name)["data"]["subjects"]):
             if one.beside is None:
                 continue
@@ -341,7 +347,7 @@ def _attention_study() -> str:
 def _attention_faithfulness() -> str:
     """What the cards of the shipped models say of how faithful attention is."""
     rows = []
-    for name in (*pretrained_names(), *readout_names()):
+    for name in _shipped_models():
         found = load_card(name).get("faithfulness")
         if found is None:
             continue

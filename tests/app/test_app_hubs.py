@@ -262,9 +262,9 @@ def test_many_regions_are_asked_about_before_anything_is_computed(open_page, cou
 
 
 def test_a_rerun_looks_for_models_once(open_page, monkeypatch) -> None:
-    looked, folders = [], pretrained.shipped_folders
+    looked, folders = [], pretrained.installed_folders
     page = open_page("hubs")
-    monkeypatch.setattr(pretrained, "shipped_folders", lambda: looked.append(0) or folders())
+    monkeypatch.setattr(pretrained, "installed_folders", lambda: looked.append(0) or folders())
     assert_no_error(page.run())
     assert len(looked) == 1, "the sidebar offers them"
 

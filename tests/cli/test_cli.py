@@ -198,7 +198,7 @@ def test_a_command_says_in_the_list_what_it_says_itself(name: str, run: Run) -> 
     assert " ".join(sentence.split()) in own
 
 
-@pytest.mark.parametrize("name", [*JOBS, "fetch abide"])
+@pytest.mark.parametrize("name", [*JOBS, "fetch abide", "models add", "models remove"])
 def test_the_examples_of_a_command_are_right(name: str) -> None:
     described = command(*name.split())
     heading, *examples = described.epilog.split("\n\n")

@@ -165,8 +165,8 @@ def input_errors_shown() -> Iterator[None]:
 def no_models() -> None:
     """Say that there are no trained models here."""
     st.info(
-        "No trained model is installed. Train one with `biobgt train`; models that come with the project "
-        "are in its folder `pretrained`.",
+        "No trained model is installed. Train one with `biobgt train` and add it with `biobgt models add`; models that "
+        "come with the project are in its folder `pretrained`.",
         icon=":material/info:",
     )
 
