@@ -48,6 +48,7 @@ from biobgt.training.cohorts import (
     join_training_cohorts,
     protocol_splits,
     training_cohort,
+    training_concerns,
 )
 
 if TYPE_CHECKING:
@@ -184,6 +185,8 @@ def train(
         if len(cohort) > 1 and phenotypes is not None:
             raise InputError("Each of several cohorts has its own table of groups: leave out --phenotypes.")
         read = [_read_training_cohort(kind, data, phenotypes, atlas, orientation, seed) for kind in cohort]
+        for sentence in (sentence for one in read for sentence in training_concerns(one)):
+            print_notice(sentence)
         joined = join_training_cohorts(read)
         subjects = joined.whole
         splits = protocol_splits(subjects, CROSS_VALIDATION, n=options.folds, seed=seed)  # refuses before the long work

@@ -34,6 +34,7 @@ from biobgt.figures.models import HERE, PAPER
 from biobgt.model import folder as model_files
 from biobgt.model.attention import network_table
 from biobgt.model.folder import load_pretrained, load_region_weights, pretrained_folder
+from biobgt.model.own import add_model
 from biobgt.model.systems import benchmark_systems
 from biobgt.training.tables import PAPER_MARK
 from session import cohorts as loaded_cohorts
@@ -271,3 +272,13 @@ def test_place_of_a_subject_is_exported_with_the_model_and_its_hash(open_page, f
     (line,) = figure(page, "place")["layout"]["shapes"]
     assert exported.numbers["p_MCI of the subject"].iloc[0] == pytest.approx(line["x0"], rel=1e-6)
     assert request.settings == ConnectomeSettings(), "a model makes its own graph, whatever the page's threshold"
+
+
+def test_an_own_model_is_offered_beside_the_shipped_ones(open_page, folder, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    add_model(folder / "adsim-aal90", "mine")
+    page = open_page("models", model="mine", model_tab="all")
+    assert [as_shown(name) for name in table_with(page, "How well it does").index] == [*MODELS, "mine"]
+    assert any("mine" in option for option in page.selectbox(key="model").options)
+    own, shipped = (open_page("predict", cohort="ad", model=name) for name in ("mine", "adsim-aal90"))
+    assert metrics(own) == metrics(shipped)

@@ -1,20 +1,24 @@
 """The cohorts that models are trained on: how they are read, joined and divided."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planted_cohort import planted_cohort
+from planted_cohort import ATLAS, planted_cohort
 
 from biobgt.base.errors import InputError
 from biobgt.data.atlas import load_atlas, numbered_atlas
 from biobgt.data.cohort import Cohort, Subject
+from biobgt.data.graph import ConnectomeSettings
+from biobgt.readers.project import save_project
 from biobgt.training.cohorts import (
     JoinedCohorts,
     Split,
@@ -27,6 +31,7 @@ from biobgt.training.cohorts import (
     protocol_splits,
     random_splits,
     training_cohort,
+    training_concerns,
 )
 
 HEADER = ",".join(f"R{i}" for i in range(16))
@@ -382,3 +387,56 @@ def test_groups_with_a_cohort_behind_them_stay_in_order(both: JoinedCohorts) -> 
     shuffled: Cohort = replace(both.whole, subjects=both.whole.subjects[::-1])
     kinds = [group.split(" (")[0] for group in shuffled.group_sizes]
     assert kinds == ["NC", "NC", "ASD", "ASD", "MCI"]
+
+
+def _people(n: dict[str, int], site: Callable[[str, int], str]) -> Cohort:
+    """People of groups, with sites; their series are not looked at."""
+    rng = np.random.default_rng(0)
+    subjects = [
+        Subject(f"{group}{i}", series=rng.standard_normal((20, 4)), group=group, phenotypes={"site": site(group, i)})
+        for group, size in n.items()
+        for i in range(size)
+    ]
+    return Cohort("folder", tuple(subjects), numbered_atlas(4))
+
+
+def test_what_stands_against_training_is_said_before_it_starts() -> None:
+    assert training_concerns(_people({"NC": 15, "AD": 16}, lambda _, i: "AB"[i % 2])) == ()
+    (few,) = training_concerns(_people({"NC": 15, "AD": 14}, lambda _, i: "AB"[i % 2]))
+    assert few.startswith("There are few people (14 of AD):")
+    (sites,) = training_concerns(_people({"NC": 15, "AD": 15}, lambda group, _: group))
+    assert "Group and site are confounded completely" in sites
+    one, other = training_concerns(
+        _people({"NC": 16, "MCI": 16, "AD": 16}, lambda group, i: group if group == "AD" else "AB"[i % 2])
+    )
+    assert one.startswith("NC and AD:")
+    assert other.startswith("MCI and AD:")
+
+
+def test_recordings_of_a_person_are_one_of_the_people() -> None:
+    cohort = _people({"NC": 16, "AD": 14}, lambda _, i: "AB"[i % 2])
+    twice = replace(cohort.subjects[-1], id="AD0_ses-2")
+    concerns = training_concerns(replace(cohort, subjects=(*cohort.subjects, twice)))
+    assert [one.split(":")[0] for one in concerns] == ["There are few people (14 of AD)"]
+
+
+def test_the_interval_that_is_said_is_that_of_hanley_and_mcneil() -> None:
+    a, n = 0.7, 15
+    variance = (a * (1 - a) + (n - 1) * (a / (2 - a) - a**2) + (n - 1) * (2 * a**2 / (1 + a) - a**2)) / n**2
+    assert round(1.96 * variance**0.5, 2) == 0.19
+
+
+@pytest.mark.parametrize("given", ["structural", None])
+def test_matrices_that_are_said_to_be_structural_are_refused(tmp_path: Path, given: Any) -> None:
+    rng = np.random.default_rng(0)
+    subjects = [
+        Subject(f"s{i}", connectivity=np.corrcoef(rng.standard_normal((16, 60))), group="NC" if i % 2 else "AD")
+        for i in range(8)
+    ]
+    cohort = Cohort("mine", tuple(subjects), ATLAS, given=given)
+    save_project(cohort, ConnectomeSettings(), {}, tmp_path / "subjects.biobgt")
+    if given is None:
+        assert training_cohort("folder", tmp_path / "subjects.biobgt").ids == cohort.ids
+    else:
+        with pytest.raises(InputError, match="structural"):
+            training_cohort("folder", tmp_path / "subjects.biobgt")
