@@ -3,6 +3,7 @@
 # Of Okabe and Ito, safe for the colour-blind.
 BLUE, SKY, GREEN, YELLOW = "#0072B2", "#56B4E9", "#009E73", "#F0E442"
 ORANGE, VERMILION, PURPLE = "#E69F00", "#D55E00", "#CC79A7"
+RED = "#D0021B"  # of one line that is marked
 # Of Tol, that go with them.
 WINE, INDIGO, OLIVE, MAGENTA, BROWN = "#882255", "#332288", "#999933", "#AA4499", "#661100"
 # For outlines and marks, for lines, and for what belongs to no group.

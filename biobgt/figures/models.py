@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biobgt.base.colours import BLUE, MODULE_COLOURS
+from biobgt.base.colours import BLUE, MODULE_COLOURS, RED
 from biobgt.base.errors import InputError
 from biobgt.base.options import option
 from biobgt.base.wording import NOT_A_DIAGNOSIS, counted, listed, percent
@@ -46,7 +46,6 @@ OBSERVED = "observed, 95 % interval"
 HERE, PAPER = "here, 95 % interval", "the paper, another selection of subjects"
 BENCHMARKED = "abide-cc200"  # the model of the subjects on which the benchmark was run
 _OF_CARD, _OF_COHORT = "card", "this cohort"
-_MARKED_COLOUR = "#D0021B"
 _BINS = 20
 _SQUARE: dict[str, Any] = {"legend": "above", "height": 460, "square_mm": 70.0}
 _UNIT = (-0.01, 1.01)  # axes of shares
@@ -571,7 +570,7 @@ def _probability_panel(shares: "pd.DataFrame", subject: str, group: str, value: 
                 hover="probability about %{x:.2f}\n%{y:.1%} of the group",
             )
         )
-    marks.append(Rule(name=subject, x=value, colour=_MARKED_COLOUR))
+    marks.append(Rule(name=subject, x=value, colour=RED))
     claimed = Axis(title=f"Probability of {group}", limits=(0, 1))
     return Panel(marks=marks, x=claimed, y=Axis(title="Share of each group", limits=(0, None), percent=True))
 

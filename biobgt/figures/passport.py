@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from biobgt.base.colours import RED
 from biobgt.base.wording import NOT_A_DIAGNOSIS, percent
 from biobgt.data.corruptions import WORSENINGS
 from biobgt.figures.drawing import Axis, Curve, Drawing, Mark, Panel, Points, Rule
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from biobgt.model.passport import Limit
     from biobgt.results.measured import Measured
 
-_FLIP_COLOUR = "#D0021B"
 _METHODS = (
     "The subject's z-scored series were made worse step by step, and the model was asked about each: the end was left "
     "out; white noise, spikes of 5 SD or a common signal with the regions' mean spectrum was added; or the fastest "
@@ -89,7 +89,7 @@ def _panel(kind: str, table: "pd.DataFrame", limit: "Limit", group: str, *, colo
             continue
         marks.append(Points(colour=colour, x=places[own], y=values[own], hollow=hollow, size=8, hover=hover))
     if limit.flips_at is not None:
-        marks.append(Rule(x=1 + worsening.strengths.index(limit.flips_at), colour=_FLIP_COLOUR, thin=True))
+        marks.append(Rule(x=1 + worsening.strengths.index(limit.flips_at), colour=RED, thin=True))
     marks.append(Rule(y=0.5, colour=OTHER_COLOUR, dash="dot", thin=True))
     y = Axis(title=f"Probability of {group}", limits=(-0.01, 1.01))
     return Panel(marks=marks, x=Axis(title=worsening.title, names=names), y=y)
