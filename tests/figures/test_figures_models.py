@@ -64,7 +64,7 @@ def test_figures_of_models_are_in_the_register_and_of_no_subject() -> None:
         *("attention_maps", "attention_difference", "attention_blocks", "attention_contrast", "attention_received"),
         *("attention_spread", "attention_likeness", "attention_systems", "attention_faithfulness"),
         *("attention_minus_controls", "region_attention", "own_attention", "own_attention_difference"),
-        *("region_attention_by_group", "own_region_attention", "benchmark_results"),
+        *("region_attention_by_group", "own_region_attention", "benchmark_results", "bench_power"),
         *("model_results", "roc", "reliability", "noise_response", "cohort_roc", "cohort_reliability"),
     }
 
