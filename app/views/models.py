@@ -1,6 +1,7 @@
 """Models: the card of each trained model, what it is worth first, and the paper's tables done again."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,8 @@ from biobgt.figures import models as figures
 from biobgt.figures.attention.tested import attention_contrast, attention_likeness
 from biobgt.figures.register import NoOptions
 from biobgt.model.attention import functional_labels, network_table
+from biobgt.model.folder import own_folders
+from biobgt.model.own import zip_model
 from biobgt.model.pretrained import InstalledModel, installed_models, unusable_models
 from biobgt.model.systems import benchmark_systems, kinds_of_baselines
 from biobgt.results.studies import citation_networks, study_table
@@ -27,6 +30,7 @@ from views.shared.widgets import (
     heading,
     in_one_line,
     input_errors_shown,
+    offer_file,
     pick_readout,
     show_headline,
 )
@@ -195,6 +199,12 @@ def _show_limits_and_making(_view: View, model: InstalledModel) -> None:
     )
     st.caption("SHA-256 of the weights:")
     st.code(card["sha256"], language=None, wrap_lines=True)
+    if folder := own_folders().get(model.name):
+        offer_file("Download this model", partial(zip_model, folder), f"{model.name}.zip", key="own_model")
+        caption(
+            "Others install it by `biobgt models add`. It holds no subject; what may be shared is for the terms of "
+            "your data to say."
+        )
 
 
 # The paper's tables done again, whichever model is chosen.

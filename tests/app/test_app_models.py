@@ -282,3 +282,10 @@ def test_an_own_model_is_offered_beside_the_shipped_ones(open_page, folder, tmp_
     assert any("mine" in option for option in page.selectbox(key="model").options)
     own, shipped = (open_page("predict", cohort="ad", model=name) for name in ("mine", "adsim-aal90"))
     assert metrics(own) == metrics(shipped)
+    offered = [
+        open_page("models", model=name, model_tab="data").get("download_button") for name in ("mine", "adsim-aal90")
+    ]
+    assert [[one.proto.label for one in buttons if "model" in one.proto.label] for buttons in offered] == [
+        ["Download this model"],
+        [],
+    ]
