@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biobgt.base.arrays import FloatArray
-from biobgt.inference.permutation import (
+from biobgt.inference.linear_model import (
     LinearModel,
     interval_of,
     kinds_or_one,
@@ -31,7 +31,7 @@ _DEPENDENT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class FeatureModels:
-    """As :class:`biobgt.inference.permutation.LinearModel`, one for each feature.
+    """As :class:`biobgt.inference.linear_model.LinearModel`, one for each feature.
 
     Attributes
     ----------

@@ -36,7 +36,8 @@ from biobgt.inference.formula import (
     term_name,
     words_of,
 )
-from biobgt.inference.permutation import Exchange, LinearModel, linear_model, without_means
+from biobgt.inference.linear_model import LinearModel, linear_model, without_means
+from biobgt.inference.permutation import Exchange
 
 Recordings = Literal["averaged", "compared"]
 AVERAGED, COMPARED = get_args(Recordings)

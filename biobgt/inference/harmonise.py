@@ -19,7 +19,7 @@ from biobgt.base.errors import InputError
 from biobgt.base.wording import counted, covariate_words, listed, percent
 from biobgt.data.cohort import number_of_people
 from biobgt.inference.covariates import NOTED_SHARE
-from biobgt.inference.permutation import without_means
+from biobgt.inference.linear_model import without_means
 from biobgt.inference.sites import FEWEST_OF_SITE, drawn_together, pieces, shares_of_sites, site_statistics
 
 _FEW_OF_SITE = 20  # below it a site's shifts and scales rest much on what all features have in common; noted

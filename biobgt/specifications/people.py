@@ -29,7 +29,8 @@ from biobgt.inference.covariates import (
     one_value_per_person,
     person_values,
 )
-from biobgt.inference.permutation import LinearModel, linear_model, unit_residuals
+from biobgt.inference.linear_model import LinearModel, linear_model
+from biobgt.inference.permutation import unit_residuals
 from biobgt.specifications.findings import Estimate
 from biobgt.specifications.options import EXCLUDED, LINEAR, LOGARITHM, NO_MOTION, FindingOptions
 from biobgt.specifications.ways import MOST_FD, Situation, Way

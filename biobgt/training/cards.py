@@ -23,7 +23,7 @@ from biobgt.data.cohort import Cohort, average_by_person, people_in_order
 from biobgt.data.quality import OVERALL_CONNECTIVITY
 from biobgt.groups.compare import PERMUTATIONS
 from biobgt.inference.covariates import LEAST_DEGREES, coded, covariates_of, design_matrix, overall_connectivity
-from biobgt.inference.permutation import CohortDifferences, difference_likeness
+from biobgt.inference.likeness import CohortDifferences, difference_likeness
 from biobgt.model.attention import all_block_tests
 from biobgt.model.folder import CARD, FINGERPRINTS, WEIGHTS, load_card, weights_file
 from biobgt.model.group_results import GROUPS, SPREAD_FILE, TESTS, TRIMMED

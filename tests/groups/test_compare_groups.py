@@ -13,7 +13,8 @@ from biobgt.base.wording import covariate_words
 from biobgt.groups import compare_attention, compare_groups
 from biobgt.inference import covariates_of
 from biobgt.inference.covariates import complete_covariates, group_design
-from biobgt.inference.permutation import CohortDifferences, difference_likeness, group_effect
+from biobgt.inference.likeness import CohortDifferences, difference_likeness
+from biobgt.inference.permutation import group_effect
 from biobgt.modules import module_blocks
 
 

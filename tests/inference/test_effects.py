@@ -13,7 +13,8 @@ from biobgt.base.errors import InputError
 from biobgt.inference.design import study_design
 from biobgt.inference.effects import effects_of, smallest_effect
 from biobgt.inference.formula import variables_of
-from biobgt.inference.permutation import Exchange, LinearModel, drawn_statistics, linear_model, unit_residuals
+from biobgt.inference.linear_model import LinearModel, linear_model
+from biobgt.inference.permutation import Exchange, drawn_statistics, unit_residuals
 from biobgt.inference.tails import FARTHEST, anderson_darling, tail_p
 
 
