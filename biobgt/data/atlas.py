@@ -349,7 +349,7 @@ def load_atlas(name: str) -> Atlas:
 def numbered_atlas(n_regions: int, *, names: Iterable[str] | None = None) -> Atlas:
     """Stand in for an atlas that is not known: regions by name or number, no coordinates, no labels."""
     regions = tuple(names) if names is not None else tuple(f"Region {i}" for i in range(1, n_regions + 1))
-    return Atlas(name=f"unknown{n_regions}", title="an atlas that is not known", regions=regions)
+    return Atlas(name=f"unknown{n_regions}", title=f"{n_regions} regions, atlas not known", regions=regions)
 
 
 def atlas_of_names(names: Iterable[str]) -> Atlas | None:

@@ -173,7 +173,7 @@ def test_nameless_tables_to_train_on_are_asked_about_and_the_answer_is_taken(run
         refused(run(*asked), "90 time points of 20 regions", "Answer with --orientation.")
         ended = run(*asked, "--orientation", "time-region")
         assert ended.code == 2  # two people are too few to be split
-        assert "2 subjects on an atlas that is not known: 1 NC, 1 AD." in ended.err
+        assert "2 subjects on 20 regions, atlas not known: 1 NC, 1 AD." in ended.err
 
 
 def test_evaluate_runs_in_one_process(run, simulated, tmp_path, monkeypatch):

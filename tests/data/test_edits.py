@@ -77,7 +77,7 @@ def test_other_names_are_names_of_the_same_columns(cohort) -> None:
     changed = change_atlas(cohort, atlas)
     assert changed.atlas is atlas
     assert changed.subjects == cohort.subjects
-    assert changed.notes[-1] == "Atlas changed by hand from an atlas that is not known to Mine."
+    assert changed.notes[-1] == "Atlas changed by hand from 3 regions, atlas not known to Mine."
     with pytest.raises(InputError, match="3 regions, and Craddock CC200 has 200"):
         change_atlas(cohort, load_atlas("cc200"))
 
@@ -114,7 +114,7 @@ def test_a_confirmed_atlas_is_sure() -> None:
     confirmed = confirm_atlas(cohort)
     assert confirmed.atlas_is_sure
     assert confirmed.atlas_decided_by == "the user"
-    assert confirmed.notes == ("Atlas: an atlas that is not known, confirmed by you.",)
+    assert confirmed.notes == ("Atlas: 3 regions, atlas not known, confirmed by you.",)
 
 
 def read(names: str, *, sha256: str = "1", atlas: Atlas | None = None, **of_all: object) -> Cohort:
